@@ -4,13 +4,13 @@ import path from 'node:path';
 
 /*
  * The last step of `npm run lint`: plain English in comments, Markdown, strings and commit subjects. It exits with 1 if a folder has more
- * than 0.3 of a marker per 1,000 words, if a term is used that has a better one, or if a subject is no Conventional Commit.
+ * than 0.3 of a marker per 1,000 words, if a text uses a term without a correct use, or if a subject is not a Conventional Commit.
  */
 
-/** A word, and what replaces it. */
+/** A word and its replacement. */
 type Rule = readonly [not: RegExp, but: string];
 
-/** Words that are right at times. */
+/** Words that are sometimes correct. */
 const markers: readonly Rule[] = [
   [/\b(?:tell|tells|telling|told)\b/gi, 'report, notify, log, show'],
   [/(?<!\b(?:from|know|knows|page|place|places|say|says|see|show|shows) )\bwhere\b/gi, 'if, when'],
@@ -42,7 +42,7 @@ const terms: readonly Rule[] = [
   [/\b(?:nameDone|nameMore|nameEach|furtherArguments|ofPrograms|tellOfReuse|unattemptedEndOf)\b/g, 'its new name'],
 ];
 
-/** Uses that are right, by file and text: at most 15, each with its reason. */
+/** Correct uses, by file and text, each with its reason. There may be at most 15. */
 const allowed: readonly (readonly [file: RegExp, text: RegExp, reason: string])[] = [];
 
 /** A piece of text that people read. */
@@ -52,7 +52,7 @@ interface Text {
   readonly text: string;
 }
 
-/** Returns the texts of a file: Markdown without code; the comments of programs, and their strings of three words or more. */
+/** Returns the texts of a file: Markdown without code, or the comments and the strings of three words or more of a program. */
 export function textsOf(file: string, source: string): readonly Text[] {
   if (file.endsWith('.md')) {
     const prose = source.replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, code => code.replaceAll(/[^\n]+/g, '`'));
@@ -69,7 +69,7 @@ export function textsOf(file: string, source: string): readonly Text[] {
 
 const stringOrComment = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
 
-/** Returns what is wrong with the texts of one folder. */
+/** Returns the faults in the texts of one folder. */
 export function faultsIn(texts: readonly Text[]): readonly string[] {
   const words = texts.reduce((sum, { text }) => sum + (text.match(/[A-Za-z']+/g)?.length ?? 0), 0);
   const frequent = markers.map(rule => usesOf(rule, texts)).filter(uses => uses.length > Math.max(1, words * 0.0003));
@@ -85,7 +85,7 @@ function usesOf([not, but]: Rule, texts: readonly Text[]): readonly string[] {
   });
 }
 
-/** Returns what is wrong with the subject of a commit, if anything. */
+/** Returns the fault in the subject of a commit, if any. */
 export function subjectFault(subject: string): string | undefined {
   if (subject.length > 72) return `"${subject}" has more than 72 characters.`;
   const isConventional = /^(?:feat|fix|perf|refactor|test|docs|build|ci|chore)(?:\([\w-]+\))?!?: \S/.test(subject);

@@ -11,7 +11,7 @@ import { type StageUrls, writeStageDocuments } from './stage-documents.ts';
 /** The folder of the generated files. It contains no other files. */
 export const artefactsFolder = 'docs/api';
 
-/** Returns all published documents about the service: file (its path from the repository's root) -> content. */
+/** Returns all published documents about the service, as a map from the path in the repository to the content. */
 export function artefacts(): ReadonlyMap<string, string> {
   const documents: readonly Artefact[] = [
     ['docs/api/auth.openapi.json', openApiDocument(operations, 'auth')],
@@ -28,7 +28,7 @@ const root = path.join(import.meta.dirname, '../..');
 
 if (import.meta.main) process.exitCode = run(process.argv.slice(2)); // `npm run openapi`
 
-/** Writes the published documents; with `--auth` and `--base` only those of a stage. Returns the exit code. */
+/** Writes the published documents, or with `--auth` and `--base` the documents of one stage. Returns the exit code. */
 function run(words: readonly string[]): number {
   if (words.length === 0) {
     writeArtefacts();

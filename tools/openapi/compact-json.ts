@@ -8,8 +8,8 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [nam
 const lineLength = 140;
 
 /**
- * @param indent - of the line on which the value starts.
- * @param before - the characters before the value on that line, and those after it.
+ * @param indent - the indent of the line on which the value starts.
+ * @param before - the number of characters before and after the value on that line.
  */
 function print(value: Json, indent: string, before: number): string {
   const line = onOneLine(value);

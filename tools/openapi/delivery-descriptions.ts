@@ -140,7 +140,7 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
   },
 };
 
-/** An empty parameter counts as absent. */
+/** Describes a query parameter. An empty value counts as absent. */
 function queryParameter(name: string, description: string, schema: Schema, example?: unknown): object {
   return { name, in: 'query', allowEmptyValue: true, description, schema, ...(example !== undefined && { example }) };
 }

@@ -22,7 +22,7 @@ export type Descriptions<Table extends RouteTable> = {
       : { readonly body?: never });
 };
 
-/** The same for {base_url}: an operation that can reject values describes their errors. */
+/** The descriptions of operations of {base_url}. An operation that can reject values describes their errors. */
 export type BaseDescriptions<Table extends RouteTable> = Descriptions<Table> & {
   readonly [Id in OperationId<Table>]: 'validation_failed' extends RefusalOf<Table, Id>
     ? { readonly findings: readonly PossibleFinding[] }
@@ -71,7 +71,7 @@ interface Success {
   readonly description: string;
   readonly schema?: SchemaName;
   readonly examples?: Readonly<Record<string, Example>>;
-  /** In addition to those for caches. */
+  /** The headers in addition to the headers for caches. */
   readonly headers?: HeaderNames;
   /** Links to follow-up requests. */
   readonly links?: Readonly<Record<string, Link>>;
@@ -117,7 +117,7 @@ export function ref(name: SchemaName): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** The possible errors of a body, in addition to those of its fields. */
+/** The possible errors of a body, in addition to the errors of its fields. */
 export const objectFindings: readonly PossibleFinding[] = [
   { place: { pointer: '' }, finding: apiFindings.object_type },
   { place: { pointer: '/campo' }, finding: apiFindings.unknown_field },

@@ -14,7 +14,7 @@ import { ownResponse, type Responses, sharedHeaders, shareResponses, withGateway
 import { notes } from './schema-notes.ts';
 import { describedSchemas } from './schemas.ts';
 
-/** Returns the OpenAPI document of a host; that of {base_url} also describes deliveries to receivers. */
+/** Returns the OpenAPI document for a host. The document for {base_url} also describes deliveries to receivers. */
 export function openApiDocument(all: readonly Operation[], host: Host): object {
   const operations = all.filter(operation => operation.host === host);
   const responses = Object.fromEntries(operations.map(operation => [operation.id, responsesOf(operation)]));
@@ -60,8 +60,8 @@ function notFound(host: Host): object {
 }
 
 /**
- * Describes a path. `x-method-not-allowed` holds its response to methods that it does not support, since OpenAPI has no
- * place for that.
+ * Describes a path. `x-method-not-allowed` contains the response to unsupported methods, because OpenAPI has no
+ * field for it.
  */
 function describePath(operations: readonly Operation[], responses: (operation: Operation) => object): object {
   const [{ host = 'base' } = {}] = operations;
@@ -100,7 +100,7 @@ function describe(operation: Operation): object {
   };
 }
 
-/** A client authenticates by HTTP Basic, or with `client_id` and `client_secret` in the form, for which OpenAPI has no scheme. */
+/** Returns the security schemes. A client may also send `client_id` and `client_secret` in the form, for which OpenAPI has no scheme. */
 function securityOf(access: Operation['access']): object[] {
   if (access === 'public') return [];
   return access === 'client' ? [{ clientBasic: [] }, {}] : [{ login: [access] }, { accessToken: [] }];

@@ -64,7 +64,7 @@ export function messageSchema(events: EventFormat, event: EventName): ObjectSche
   };
 }
 
-/** Returns the body of an event's delivery, as receivers get it. */
+/** Returns the body of an event's delivery, as it arrives at receivers. */
 export function deliverySchema(events: EventFormat, event: EventName): ObjectSchema {
   const schema = events.bodySchema(event);
   return {
@@ -79,7 +79,7 @@ export function deliverySchema(events: EventFormat, event: EventName): ObjectSch
   };
 }
 
-/** Returns the schema of any current or future delivery: fields that only some events have are optional. */
+/** Returns the schema of any current or future delivery. Fields that only some events have are optional. */
 export function anyDeliverySchema(events: EventFormat) {
   const schemas = EVENT_NAMES.map(event => deliverySchema(events, event));
   const { pattern: _, ...link } = Object.assign({}, ...schemas.map(({ properties }) => properties.link));
@@ -105,7 +105,7 @@ function exampleMessage(events: EventFormat, event: EventName): object {
   return events.message(event, { id_conta: 'acme', id: 'example-1' }, events.exampleValues);
 }
 
-/** Returns the body with which its example is delivered. */
+/** Returns the body with which the example message of an event is delivered. */
 export function exampleBody(events: EventFormat, event: EventName): Readonly<Record<string, string | number>> {
   const message = JSON.stringify(exampleMessage(events, event));
   const parsed = parseEventMessage(message, '', 'https://demandas.example.com', events);
@@ -139,7 +139,7 @@ function converted(schema: z.core.$ZodType, order: readonly string[], descriptio
   };
 }
 
-/** A slash needs no escape in a JSON Schema. Generators treat an integer as 32 bits unless its format is different. */
+/** Removes the escapes of slashes and adds a format to integers, because generators otherwise treat an integer as 32 bits. */
 function asWritten(field: ZodField): ZodField {
   return {
     ...field,

@@ -6,7 +6,7 @@ import { anyDeliverySchema, deliverySchema, exampleBody } from './event-schemas.
 import type { Schema } from './plain-schemas.ts';
 
 /**
- * Returns the deliveries to receivers, with their headers and the possible responses: one POST for any event, and one
+ * Returns the deliveries to receivers, with their headers and the possible responses. There is one POST for any event, and one
  * for each current event.
  */
 export function eventWebhooks(events: EventFormat): Record<string, object> {
@@ -25,7 +25,7 @@ export function eventBodies(events: EventFormat): Record<string, Schema> {
 
 /**
  * The headers of each delivery. `Authorization` is a security scheme, `Content-Type` is with the body, and the
- * operation's description names `Accept`: OpenAPI ignores a parameter of that name.
+ * operation's description names `Accept`, because OpenAPI ignores parameters with these names.
  */
 const deliveryHeaders = [
   header(
@@ -63,7 +63,7 @@ function deliveryOfEvent(events: EventFormat, name: EventName): object {
 function deliveryOf(operationId: string, summary: string, schema: SchemaName, examples: object): object {
   return {
     operationId,
-    // Otherwise generators create a client that sends deliveries; the Python one does not compile. The bodies are
+    // Otherwise generators create a client that sends deliveries, which does not compile in Python. The bodies are
     // generated in any case.
     'x-internal': true,
     tags: ['Events'],

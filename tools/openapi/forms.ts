@@ -61,7 +61,7 @@ const refreshTokenGrant = {
 
 const ignoredFields = { description: 'Other fields are ignored (RFC 6749 section 3.2).' };
 
-/** The schemas of the forms. A repeated field is refused; empty ones are absent. */
+/** The schemas of the forms. A repeated field is rejected, and an empty field is absent. */
 export const formSchemas = {
   TokenRequest: {
     ...union([passwordGrant, refreshTokenGrant]),

@@ -1,4 +1,4 @@
-/** The headers of responses. `Content-Type` is not a header in OpenAPI: it is part of the content. */
+/** The headers of responses. `Content-Type` is not a header in OpenAPI, but part of the content. */
 export const headers = {
   NoStore: {
     description: 'Caches must not store the response.',

@@ -115,7 +115,7 @@ export const acceptLanguage = {
   example: 'pt-BR, en;q=0.5',
 };
 
-/** Every stage has its own addresses, so the document's address is a variable. */
+/** Returns a server whose address is a variable, because every stage has its own addresses. */
 function serverOf(example: string, description: string) {
   return {
     url: '{url}',

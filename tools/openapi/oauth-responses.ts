@@ -12,7 +12,7 @@ export function oauthResponses({ access, refusals }: AuthOperation): Record<stri
   );
 }
 
-/** Returns the error response of one status: its codes and descriptions, with an example of each. */
+/** Returns the error response of one status, with its codes and descriptions, and an example of each. */
 export function oauthResponse(status: number, cases: OAuthTable): OwnResponse {
   const codes = [...new Set(Object.values(cases).map(([, code]) => code))];
   return {
@@ -32,7 +32,7 @@ export function oauthResponse(status: number, cases: OAuthTable): OwnResponse {
   };
 }
 
-/** On every response that concerns tokens. */
+/** The headers of every response that concerns tokens. */
 export const uncached: HeaderNames = { 'Cache-Control': 'NoStore', Pragma: 'Pragma' };
 
 /** The meaning of each status of these errors. */

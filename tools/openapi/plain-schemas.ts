@@ -1,6 +1,6 @@
 /**
- * Returns a schema in the forms that client generators support: `null` as one of a list of types, and instead of a
- * union of objects one object with the fields of all. Its `x-forms` lists the combinations of fields.
+ * Returns a schema in the forms that client generators support. `null` is one of a list of types. A union of objects
+ * becomes one object with the fields of all, whose `x-forms` lists the combinations of fields.
  */
 export function plain(schema: Schema): Schema {
   const { anyOf, oneOf, properties, items, ...rest } = schema as Nested;
@@ -36,7 +36,7 @@ export function opened(schema: Schema): Schema {
 /** Accepts additional fields. With `true`, openapi-generator before 7.18 treated the schemas as closed. */
 export const furtherFields = { description: 'Further fields may be added.' } as const;
 
-/** Returns one object schema for several: a field is required if all require it. */
+/** Returns one object schema for several. A field is required if all require it. */
 export function union(schemas: readonly Schema[]): Schema {
   const forms = schemas as readonly ObjectForm[];
   const names = [...new Set(forms.flatMap(({ properties }) => Object.keys(properties)))];
@@ -71,7 +71,7 @@ interface ObjectForm extends Schema {
   readonly required?: readonly string[];
 }
 
-/** Returns the type that also accepts null; openapi-generator before 7.18 reads the extension alone in a schema with further fields. */
+/** Returns the type that also accepts null. In a schema with further fields, openapi-generator before 7.18 reads only the extension. */
 export function orNull(type: unknown): Schema {
   return { type: [type, 'null'], 'x-nullable': true };
 }
@@ -88,7 +88,7 @@ function merged(variants: readonly Schema[]): Schema {
   return others.length === variants.length ? only : { ...only, ...orNull(only.type) };
 }
 
-/** Returns the common part of several schemas of one field, and all values if each lists its own. */
+/** Returns the common part of several schemas of one field, with all values if each schema lists its own values. */
 function common(schemas: readonly Schema[]): Schema {
   const [first = {}, ...others] = schemas;
   const same = Object.entries(first).filter(([name, member]) =>

@@ -26,7 +26,7 @@ export function problemResponses(operation: BaseOperation): Record<string, OwnRe
 }
 
 /**
- * Returns the error response of one status: its codes, with an example of each case in English, and of the first in Portuguese.
+ * Returns the error response of one status, with its codes, an example of each case in English, and one in Portuguese.
  *
  * @param values - replace the placeholders of their texts.
  */
@@ -111,7 +111,7 @@ function exampleOf(
   };
 }
 
-/** Returns the errors of an operation: those of its body, its own, and those of protected operations. */
+/** Returns the errors of an operation, including the errors of every body and of protected operations. */
 function problemsOf({ access, takesBody, refusals }: BaseOperation): ProblemTable {
   const listed = Object.fromEntries(refusals.map(name => [name, allProblems[name]]));
   return access === 'public' ? listed : { ...(takesBody && bodyProblems), ...listed, ...protectedProblems };

@@ -16,7 +16,7 @@ interface MediaType {
   readonly examples?: Readonly<Record<string, Example>>;
 }
 
-/** Returns the responses of an operation: those of the service, and the gateway's own, in its own form. */
+/** Returns the responses of an operation from the service and, in a different form, from the gateway. */
 export function withGateway(own: Readonly<Record<string, OwnResponse>>): Responses {
   const statuses = [...new Set([...Object.keys(own), ...Object.keys(gatewayMessages)])].sort();
   return Object.fromEntries(statuses.map(status => [status, responseOf(own[status], gatewayMessages[status])]));
@@ -31,7 +31,7 @@ export function ownResponse(own: OwnResponse): ResponseObject {
  * Finds the responses that several operations share.
  *
  * @param all - the responses of each operation, by operation id.
- * @returns those responses by their name under `components`, and a function that replaces them by references.
+ * @returns the shared responses by their name under `components`, and a function that replaces them by references.
  */
 export function shareResponses(all: Readonly<Record<string, Responses>>): {
   readonly shared: Record<string, object>;
@@ -61,7 +61,7 @@ export function shareResponses(all: Readonly<Record<string, Responses>>): {
 
 /**
  * Returns the headers under `components` that a text refers to. A header that only some responses of a status have is
- * separate: it is optional.
+ * separate, because it is optional.
  */
 export function sharedHeaders(text: string): Record<string, object> {
   const all = Object.entries(headers).flatMap(([name, header]) => [
@@ -100,7 +100,7 @@ function responseOf(own: OwnResponse | undefined, message: string | undefined): 
 /** The headers that the gateway adds to every response of a function. */
 const everyAnswer: HeaderNames = { 'apigw-requestid': 'RequestId' };
 
-/** @param always - whether each response with that status has the header. */
+/** @param always - returns whether each response with that status has the header. */
 function headerReferences(names: HeaderNames, always: (name: string) => boolean): Record<string, object> {
   return Object.fromEntries(
     Object.entries(names).map(([name, key]) => [name, headerReference(always(name) ? key : optional(key))]),

@@ -12,14 +12,14 @@ import { opened, plain, type Schema } from './plain-schemas.ts';
 
 export type FunctionSchemaName = keyof typeof requests | keyof typeof responses | 'Problem';
 
-/** Members to add to a schema; those of its properties by name. */
+/** Members to add to a schema, and notes on its properties by name. */
 export type SchemaNote = {
   readonly properties?: Readonly<Record<string, SchemaNote>>;
   readonly items?: SchemaNote | undefined;
   readonly [member: string]: unknown;
 };
 
-/** Returns the schemas of the functions with their notes: those of requests to {base_url} are closed, those of responses open. */
+/** Returns the schemas of the functions with their notes. Request schemas of {base_url} are closed, and response schemas are open. */
 export function describedSchemas(
   notes: Readonly<Partial<Record<FunctionSchemaName, SchemaNote>>>,
 ): Record<string, Schema> {
@@ -33,7 +33,7 @@ export function describedSchemas(
   ]);
 }
 
-/** Returns the schema of a parameter: as it is written, or, by `output`, as it is parsed. */
+/** Returns the schema of a parameter as it is written or, with `output`, as it is parsed. */
 export function parameterSchema(schema: z.core.$ZodType, io: 'input' | 'output' = 'input'): Schema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, override: simplify });
   return rest;
@@ -72,7 +72,7 @@ const responses = {
   OAuthError: oauth.oauthErrorBody,
 };
 
-/** Schemas that refer to each other by name. */
+/** Converts schemas, which may refer to each other by name. */
 function converted(schemas: Record<string, z.core.$ZodType>, io: 'input' | 'output'): Record<string, Schema> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
@@ -83,7 +83,7 @@ function converted(schemas: Record<string, z.core.$ZodType>, io: 'input' | 'outp
   );
 }
 
-/** Distinguishes the two bodies of an error: only status 422 has findings. */
+/** Distinguishes the two bodies of an error. Only status 422 has findings. */
 function byStatus({ ValidationProblem, ...schemas }: Record<string, Schema>): Record<string, Schema> {
   const { properties, required } = ValidationProblem as { properties: Record<string, Schema>; required: string[] };
   const { errors, ...others } = properties;

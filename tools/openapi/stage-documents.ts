@@ -10,11 +10,11 @@ export interface StageUrls {
 }
 
 /**
- * Writes the OpenAPI documents of a stage into a folder: the published ones with its addresses instead of the examples,
- * so that tools log in there automatically. If one cannot be written, all are removed.
+ * Writes the OpenAPI documents of a stage into a folder. They contain the stage's addresses instead of the examples,
+ * so that tools log in there automatically. If a document cannot be written, all are removed.
  *
- * @param prefix - of the names of the files.
- * @returns the files, with the texts.
+ * @param prefix - the prefix of the file names.
+ * @returns the text of each file.
  */
 export function writeStageDocuments(folder: string, urls: StageUrls, prefix = ''): ReadonlyMap<string, string> {
   mkdirSync(folder, { recursive: true });

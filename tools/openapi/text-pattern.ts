@@ -1,9 +1,9 @@
 /**
- * Rejects unsafe or ambiguous patterns: a pattern must match input of strangers in linear time, and mean the same in
+ * Rejects unsafe or ambiguous patterns. A pattern must match untrusted input in linear time, and mean the same in
  * JavaScript, Python and JSON Schema. It is a sequence of ASCII characters and classes between `^` and `$`, each with a
  * count. The next character decides whether a count ends.
  *
- * @throws if the pattern has another form; the error names what to fix.
+ * @throws if the pattern has another form. The error describes the correction.
  */
 export function checkPattern(field: string, { source, flags }: RegExp): void {
   const fault = faultOf(source, flags);

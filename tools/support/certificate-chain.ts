@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
-/** A key for certificates of a chain. Its private part is not needed: an invalid signature costs as much to check as a valid one. */
+/** A key for certificates of a chain. Its private part is not needed, because checking an invalid signature costs as much. */
 export interface ChainKey {
   /** The SubjectPublicKeyInfo (RFC 5280 section 4.1). */
   readonly publicKey: Buffer;
@@ -33,7 +33,7 @@ export function signingRsaKey(bits: number): ChainKey & { readonly privateKey: K
   };
 }
 
-/** Returns a key of ML-DSA (FIPS 204) that can sign. */
+/** Returns an ML-DSA key (FIPS 204) that can sign. */
 export function signingLatticeKey(kind: 'ml-dsa-44' | 'ml-dsa-65' | 'ml-dsa-87'): ReturnType<typeof signingRsaKey> {
   const { publicKey, privateKey } = generateKeyPairSync(kind);
   const last = { 'ml-dsa-44': 17, 'ml-dsa-65': 18, 'ml-dsa-87': 19 }[kind];
@@ -47,7 +47,7 @@ export function signingLatticeKey(kind: 'ml-dsa-44' | 'ml-dsa-65' | 'ml-dsa-87')
 
 /**
  * Creates a server certificate, and the chain of authorities above it up to the root, all under one key. The server's
- * certificate is this many bytes larger than usual.
+ * certificate is `more` bytes larger than usual.
  */
 export function makeSignedChain(host: string, length: number, key: ReturnType<typeof signingRsaKey>, more = 0) {
   const names = sequence(objectId('551d11'), octets(sequence(tagged(0x82, Buffer.from(host))))); // subjectAltName
@@ -154,7 +154,7 @@ const nothing = Buffer.alloc(0);
 const sha256WithRsa = sequence(objectId('2a864886f70d01010b'), asnNull);
 const isTrue = Buffer.of(1, 1, 0xff);
 const isAuthority = sequence(objectId('551d13'), isTrue, octets(sequence(isTrue))); // basicConstraints, critical
-/** An unknown extension of this many bytes. */
+/** Returns an unknown extension of this many bytes. */
 const filling = (bytes: number) => sequence(objectId('2b060104018200'), octets(Buffer.alloc(bytes)));
 
 /** The typical size of key ids, policies, addresses of lists and timestamps (RFC 6962) in a certificate of a public authority. */

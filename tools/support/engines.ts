@@ -3,7 +3,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { makeDocumentClient } from '../../lambdas/platform/aws/dynamo.ts';
 
-/** The outputs with the addresses of queues and tables. A deployed stage has no endpoints: the account's own are used there. */
+/** The outputs with the addresses of queues and tables. A deployed stage has no endpoints, because it uses the account's endpoints. */
 export interface EngineOutputs {
   readonly Region?: string;
   readonly DynamoDbEndpoint?: string;

@@ -9,9 +9,9 @@ export interface Flood {
   readonly name: string;
   /** Creates the bytes that are sent repeatedly. */
   readonly burst: (records: RecordWriter) => Buffer;
-  /** The bytes sent before it, as HTTP. */
+  /** The bytes sent before the burst, as HTTP. */
   readonly first?: string;
-  /** True if the flood starts once `first` was a complete response, and the connection is idle. */
+  /** True if the flood starts after the complete response `first`, when the connection is idle. */
   readonly whenIdle?: boolean;
   readonly version?: 'TLSv1.2';
 }

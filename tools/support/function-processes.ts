@@ -7,7 +7,7 @@ export function processorTime(functionName: RegExp): number {
   return own.reduce((sum, id) => sum + (processes.get(id)?.ticks ?? 0), 0) / ticksPerMillisecond;
 }
 
-/** Returns the processes of functions below one. */
+/** Returns the function processes among the descendants of a process. */
 function functionProcesses(
   functionName: RegExp,
   ancestor: number,
@@ -17,13 +17,13 @@ function functionProcesses(
   return descendants(processes, ancestor).filter(id => functionName.test(nameIn(read(`/proc/${id}/environ`))));
 }
 
-/** Returns the descendants of a process, without those of other runs on the same computer. */
+/** Returns the descendants of a process, without processes of other runs on the same computer. */
 export function descendants(processes: ReadonlyMap<number, Pick<ProcessState, 'parent'>>, ancestor: number): number[] {
   const children = [...processes].filter(([, { parent }]) => parent === ancestor).map(([id]) => id);
   return children.flatMap(id => [id, ...descendants(processes, id)]);
 }
 
-/** Reads `/proc/<id>/stat`. A process's name is in brackets, and may contain any characters, including brackets. */
+/** Parses `/proc/<id>/stat`. A process's name is in brackets, and may contain any characters, including brackets. */
 export function parseState(stat: string): ProcessState | undefined {
   const end = stat.lastIndexOf(') ');
   if (end === -1) return undefined;

@@ -5,7 +5,7 @@ import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import { listen } from './listen.ts';
 import { makeTls12Writer, makeTls13Writer, type RecordWriter } from './tls-records.ts';
 
-/** A connection with a regular handshake, whose further records its receiver writes itself. */
+/** A connection with a regular handshake, after which the receiver writes all records itself. */
 export interface HostileConnection {
   readonly records: RecordWriter;
   /** Writes bytes. Resolves when the kernel has accepted them, or when the connection is closed. */
@@ -23,7 +23,7 @@ export interface HostileIdentity {
   readonly key: string;
   readonly certificate: string;
   readonly version?: 'TLSv1.2' | 'TLSv1.3';
-  /** Splits the handshake's plain records into ones of this many bytes. */
+  /** Splits the handshake's plain records into records of this many bytes. */
   readonly fragment?: number;
 }
 
@@ -37,7 +37,7 @@ export interface HostileReceiver {
 
 /**
  * Starts a receiver that can send any TLS record after its handshake. Node performs the handshake over a stream of this
- * receiver; the keys come from Node's key log event.
+ * receiver. The keys come from Node's key log event.
  */
 export async function startHostileReceiver(act: Act, identity: HostileIdentity): Promise<HostileReceiver> {
   const { key, certificate: cert, version = 'TLSv1.3', fragment = Number.POSITIVE_INFINITY } = identity;
@@ -130,5 +130,5 @@ function fragmented(chunk: Buffer, most: number): Buffer {
 const handshakeType = 22;
 const headerLength = 5;
 
-/** In a ServerHello: after the record's header (5), the message's (4) and the version (2). */
+/** The position in a ServerHello, after the record's header (5), the message's (4) and the version (2). */
 const serverRandomAt = 11;

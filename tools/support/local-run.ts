@@ -33,23 +33,23 @@ export interface LocalOutputs {
   readonly OperationsTopicArn: string;
 }
 
-/** A local run whose only user is the one who started it. */
+/** A local run that only the process that started it uses. */
 export interface LocalRun {
   readonly outputs: LocalOutputs;
   readonly outputsFile: string;
-  /** Its output; removed when the run stops. */
+  /** The file with its output, which is removed when the run stops. */
   readonly logFile: string;
-  /** From the command to ready, in milliseconds. */
+  /** The time from the command until the run is ready, in milliseconds. */
   readonly readyMs: number;
   readonly processId: number;
-  /** Ends it. Returns its complete output. */
+  /** Stops the run. Returns its complete output. */
   stop(): Promise<string>;
 }
 
 /**
  * Starts a local run on free ports. When it resolves, only the function that creates the keys has been called.
  *
- * @throws if it ends before it is ready.
+ * @throws if the run ends before it is ready.
  */
 export async function startLocalRun(...options: string[]): Promise<LocalRun> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-run-'));

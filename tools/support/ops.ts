@@ -12,7 +12,7 @@ export interface OpsResult {
   readonly stderr: string;
 }
 
-/** Runs the operator's command line in this process: same behaviour in a tenth of the time. */
+/** Runs the operator's command line in this process, which takes a tenth of the time. */
 export async function runOpsInProcess(args: readonly string[], input = '', runtime?: OpsRuntime): Promise<OpsResult> {
   const streams = { stdout: '', stderr: '' };
   const into = (name: keyof typeof streams) => ({
@@ -28,7 +28,7 @@ export async function runOpsInProcess(args: readonly string[], input = '', runti
   return { code, ...streams };
 }
 
-/** Runs a command in this process on a run that has these outputs. */
+/** Runs a command in this process against the run with these outputs. */
 export async function runOpsOn(
   outputs: object,
   args: readonly string[],

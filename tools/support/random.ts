@@ -1,4 +1,4 @@
-/** Draws from [0, 1); the same draws for the same seed (mulberry32). */
+/** Draws from [0, 1). The same seed results in the same draws (mulberry32). */
 export type Random = () => number;
 
 export function makeRandom(seed: number): Random {

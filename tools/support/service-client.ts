@@ -32,17 +32,17 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON; `undefined` if it is not JSON. */
+  /** The body as JSON, or `undefined` if it is not JSON. */
   readonly json: Record<string, unknown> | undefined;
 }
 
-/** The fields of a form; as pairs if a field is repeated. */
+/** The fields of a form, as pairs if a field is repeated. */
 export type Form = Readonly<Record<string, string>> | readonly [string, string][];
 
 interface ApiRequest {
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON; a string or bytes are sent unchanged, without a content type. */
+  /** Sent as JSON, except for a string or bytes, which are sent unchanged without a content type. */
   readonly body?: unknown;
 }
 
@@ -79,14 +79,14 @@ export function makeServiceClient({ AuthUrl, BaseUrl }: Record<'AuthUrl' | 'Base
     });
   }
 
-  /** Exchanges a grant for tokens. @throws if the token endpoint refuses it. */
+  /** Exchanges a grant for tokens. @throws if the token endpoint rejects it. */
   async function getTokens(form: Form): Promise<Tokens> {
     const { status, text, json } = await postForm('token', form);
     if (status !== 200) throw new Error(`Token endpoint: ${status} ${text}`);
     return tokensSchema.parse(json);
   }
 
-  /** Registers a webhook, and returns its signing secret. @throws if the API refuses it. */
+  /** Registers a webhook, and returns its signing secret. @throws if the API rejects it. */
   async function register(token: string, webhook: NewWebhook): Promise<string> {
     const answer = await callApi('POST', '/v1/webhooks', { token, body: webhook });
     if (answer.status !== 201) throw new Error(`Registering ${webhook.evento}: ${answer.status} ${answer.text}`);

@@ -4,7 +4,7 @@ export function median(values: readonly number[]): number {
   return middle.reduce((sum, value) => sum + value, 0) / middle.length;
 }
 
-/** Returns the value that this share of the values does not exceed; of few values, one of the largest. */
+/** Returns the value that this share of the values does not exceed. For few values, it is one of the largest. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;

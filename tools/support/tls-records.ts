@@ -4,7 +4,7 @@ import { createCipheriv, hash } from 'node:crypto';
 export interface RecordWriter {
   /** Encrypts a record. `padding` adds zeros, which TLS 1.3 allows (RFC 8446 section 5.4). */
   record(type: ContentType, content: Uint8Array, padding?: number): Buffer;
-  /** A KeyUpdate (RFC 8446 section 4.6.3), after which the next keys are in use. TLS 1.2 has none. */
+  /** Encrypts a KeyUpdate (RFC 8446 section 4.6.3), and then uses the next keys. TLS 1.2 has no KeyUpdate. */
   keyUpdate(isRequested: boolean): Buffer;
 }
 
@@ -82,7 +82,7 @@ function keysOf(secret: Buffer) {
   return { key: expandLabel(secret, 'key', 16), iv: expandLabel(secret, 'iv', 12) };
 }
 
-/** HKDF-Expand-Label (RFC 8446 section 7.1) without a context, for up to one hash's length. */
+/** Computes HKDF-Expand-Label (RFC 8446 section 7.1) without a context, for up to one hash's length. */
 function expandLabel(secret: Buffer, label: string, length: number): Buffer {
   const name = Buffer.from(`tls13 ${label}`);
   const info = Buffer.concat([Buffer.from([length >> 8, length & 0xff, name.length]), name, Buffer.of(0, 1)]);
@@ -98,7 +98,7 @@ function expandTls12(secret: Buffer, label: string, random: Buffer, length: numb
   return expanded.subarray(0, length);
 }
 
-/** Computes HMAC-SHA-256 (RFC 2104) by two plain hashes: several times as fast as Node's own, as a flood requires. */
+/** Computes HMAC-SHA-256 (RFC 2104) with two plain hashes. A flood needs this, because Node's own HMAC is several times slower. */
 function hmac(key: Buffer, data: Buffer): Buffer {
   const inner = Buffer.alloc(blockLength, 0x36);
   const outer = Buffer.alloc(blockLength, 0x5c);
