@@ -9,14 +9,14 @@ export interface Service {
 
 export type Credentials = Readonly<Record<'client_id' | 'client_secret' | 'username' | 'password', string>>;
 
-/** The tokens of one login, with the client that refreshes them. The password is not kept. */
+/** The tokens of one login, with the client that refreshes them. The password is not stored. */
 export interface Login {
   readonly client: Pick<Credentials, 'client_id' | 'client_secret'>;
   accessToken: string;
   refreshToken: string | undefined;
 }
 
-/** A request that the API refused. Its message is shown unchanged. */
+/** A request that the API rejected. Its message is shown unchanged. */
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
@@ -41,7 +41,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The service did not respond. `code` is the system's, such as `ECONNREFUSED`. */
+/** The service did not respond. `code` is the error code of the system, such as `ECONNREFUSED`. */
 export class NoAnswer extends Error {
   readonly code: string;
 
@@ -54,7 +54,7 @@ export class NoAnswer extends Error {
 /** The tokens are no longer accepted, and the user must sign in again. */
 export class SessionEnded extends Error {}
 
-/** Signs in by the password grant (RFC 6749 4.3). @throws {Refusal} if the service refuses the credentials. */
+/** Signs in by the password grant (RFC 6749 4.3). @throws {Refusal} if the service rejects the credentials. */
 export async function signIn(service: Service, credentials: Credentials): Promise<Login> {
   const answer = await postForm(service, 'token', { grant_type: 'password', ...credentials });
   if (answer.status !== 200) throw new Refusal(answer);
@@ -66,7 +66,7 @@ export async function revoke(service: Service, login: Login): Promise<void> {
   await postForm(service, 'revoke', { ...login.client, token: login.refreshToken ?? login.accessToken });
 }
 
-/** Returns the claims of our own token. The API verifies it; here it only names the account and the scope. */
+/** Returns the claims of our own token. The API verifies it. Here it only determines the account and the scope. */
 export function claimsOf({ accessToken }: Pick<Login, 'accessToken'>): Readonly<Record<string, unknown>> {
   return JSON.parse(Buffer.from(accessToken.split('.')[1] ?? '', 'base64url').toString('utf8'));
 }
@@ -75,7 +75,7 @@ export type Api = ReturnType<typeof makeApi>;
 
 /**
  * Creates the API client of a login. It refreshes an expired access token and changes the login in place. `refreshes`
- * are those in flight, since only one of several concurrent calls may use the refresh token.
+ * contains the calls in flight, since only one of several concurrent calls may use the refresh token.
  */
 export function makeApi(
   service: Service,
@@ -94,7 +94,7 @@ export function makeApi(
     replaceSecret: (event: string, imediato: boolean) =>
       send<{ segredo: string }>('POST', `${pathOf(event)}/segredo`, { imediato }),
     reactivate: (event: string) => send('POST', `${pathOf(event)}/reativacao`),
-    /** Lists deliveries, newest first. Without webhook and history the list is empty. */
+    /** Lists deliveries, newest first. Without a webhook and a history, the list is empty. */
     listDeliveries: async (
       event: string,
       query: Readonly<Record<string, string | number | undefined>>,
@@ -167,7 +167,7 @@ export interface DeliveryList {
   readonly proximo_cursor: string | null;
 }
 
-/** Without `autorizacao` an existing header is removed. */
+/** If `autorizacao` is missing, an existing header is removed. */
 export interface Settings {
   readonly url: string;
   readonly autorizacao?: string;
@@ -185,10 +185,10 @@ interface Answer {
   readonly json: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Longer than API Gateway waits for a function, in milliseconds. */
+/** Longer than API Gateway waits for a function. In milliseconds. */
 const callTimeout = 31_000;
 
-/** The codes of requests that were not sent, for example when a laptop wakes up before its network. */
+/** The error codes of requests that were not sent, for example when a laptop wakes up before its network. */
 const unsentCodes = new Set(
   'ENOTFOUND EAI_AGAIN ECONNREFUSED ENETUNREACH EHOSTUNREACH UND_ERR_CONNECT_TIMEOUT'.split(' '),
 );
@@ -219,7 +219,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** @throws {Refusal} if the response is not from a token endpoint, for example after a wrong address. */
+/** @throws {Refusal} if the response is not from a token endpoint, for example because the address is wrong. */
 function tokensIn(answer: Answer): Pick<Login, 'accessToken' | 'refreshToken'> {
   const { access_token, refresh_token } = answer.json ?? {};
   if (typeof access_token !== 'string' || access_token.split('.').length !== 3)

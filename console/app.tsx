@@ -15,14 +15,14 @@ import { type Handler, isLocal, NotFound, type Page, type Redirect, type View } 
 export interface ConsoleOptions {
   readonly service: Service;
   readonly store: SessionStore;
-  /** The only accepted `Host`: any other is a foreign name for this address. */
+  /** The only accepted `Host` header. Any other host is a foreign name for this address. */
   readonly host: string;
-  /** Signs in the user who opens a link. Without them only the form signs in. */
+  /** Signs in the user who opens a link. If missing, users sign in with the form. */
   readonly credentials?: Credentials;
   readonly now: () => number;
 }
 
-/** Creates the console in a random folder: cookies ignore ports, so any server on 127.0.0.1 gets one for `/`. */
+/** Creates the console in a random folder, because a server on any port of 127.0.0.1 receives the cookies for `/`. */
 export function createConsole(options: ConsoleOptions) {
   const { service, store, host, credentials, now } = options;
   const folder = `/${randomId().slice(0, 22)}`;
@@ -42,7 +42,7 @@ export function createConsole(options: ConsoleOptions) {
 
   app.get('/', context => entry(context, 200));
   app.get(folder, context => context.redirect(`${folder}/`, 303));
-  // In the folder, a sign-in form sends the cookie of the session that ended.
+  // In this folder, a sign-in form sends the cookie of the session that ended.
   for (const at of ['', folder]) {
     app.post(`${at}/link`, async context => {
       const key = keyOf((await formOf(context)).get('token')?.trim() ?? '');
@@ -68,7 +68,7 @@ export function createConsole(options: ConsoleOptions) {
     const found = await sessionOf(context);
     if (found) {
       await store.remove(found.key);
-      await revoke(service, found.session.login).catch(() => undefined); // it expires anyway
+      await revoke(service, found.session.login).catch(() => undefined); // the login expires anyway
     }
     deleteCookie(context, cookieName, { path: folder });
     return context.redirect('/', 303);
@@ -113,14 +113,14 @@ export function createConsole(options: ConsoleOptions) {
     return store.save(key, session, session.usedAt + maxIdle - now());
   }
 
-  /** Returns the URL of a page of the console: a path such as `//other` would lead to another site. */
+  /** Returns the URL of a page of the console. A path such as `//other` would lead to another site. */
   function ownUrl(path: string): string {
     const base = `http://${host}`;
     const url = URL.canParse(path, base) ? new URL(path, base) : undefined;
     return url?.origin === base ? url.href : '/';
   }
 
-  /** Returns the session of a request. Only a click extends it, not a page that refreshes itself. */
+  /** Returns the session of a request. Only a click extends the session, not a page that refreshes itself. */
   async function sessionOf(context: Context): Promise<{ key: string; session: Session } | undefined> {
     const key = keyOf(getCookie(context, cookieName) ?? '');
     const session = await store.load(key);
@@ -174,7 +174,7 @@ export function createConsole(options: ConsoleOptions) {
     } catch (error) {
       if (error instanceof SessionEnded) {
         session.hasEnded = true;
-        session.notes.unshift(...notes); // the next session of the same user shows them
+        session.notes.unshift(...notes); // the next session of the same user shows these notes
         await save(key, session);
         return entry(context, 401, t => t.entry.noSession);
       }
@@ -238,7 +238,7 @@ const securityHeaders = {
   'Content-Security-Policy': contentSecurityPolicy,
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
-  'Referrer-Policy': 'same-origin', // with no-referrer browsers send "Origin: null" with forms
+  'Referrer-Policy': 'same-origin', // with no-referrer, browsers send "Origin: null" with forms
   'X-Content-Type-Options': 'nosniff',
 };
 

@@ -22,7 +22,7 @@ export async function loadConsole(): Promise<typeof import('./main.ts')> {
   return import(`data:text/javascript;base64,${Buffer.from(bundleConsole()).toString('base64')}`);
 }
 
-// `npm run console` serves the console of a stage; with `--bundle FILE` it writes one file for integrators.
+// `npm run console` serves the console of a stage. With `--bundle FILE`, it writes one file for integrators.
 if (import.meta.main) {
   const args = process.argv.slice(2);
   const [option, file] = args;

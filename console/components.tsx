@@ -85,7 +85,7 @@ export function Link(link: {
   );
 }
 
-/** Renders a time in the zone of this machine, with UTC in its tooltip. `both` puts the distance from now first. */
+/** Renders a time in the time zone of this machine, with UTC in its tooltip. `both` starts with the time from now. */
 export function Time({ at, form = 'both' }: { at: string; form?: 'both' | 'exact' | 'clock' }) {
   const { language, now } = useView();
   const moment = Date.parse(at);
@@ -108,7 +108,7 @@ export function StateBadge({ state }: { state: string }) {
   );
 }
 
-/** Renders untrusted text, with escapes for invisible or reversing characters. A URL may break after a part. */
+/** Renders untrusted text and escapes invisible or reversing characters. A URL may break after each part. */
 export function Code({ children }: { children: string }) {
   const [first, ...rest] = visible(children).split(/(?<=[/.?&_])(?=[^/])/);
   return (
@@ -166,7 +166,7 @@ export function Facts({ rows }: { rows: readonly (readonly [name: Child, value: 
   );
 }
 
-/** Renders a table without its empty columns. On a phone each row is a block. */
+/** Renders a table without its empty columns. On a phone, each row is a block. */
 export function Table<Row>(table: {
   columns: readonly (readonly [name: string, value: (row: Row) => Child, kind?: string])[];
   rows: readonly Row[];
@@ -201,7 +201,7 @@ export function Table<Row>(table: {
   );
 }
 
-/** Returns a text with invisible characters as escapes, except the joiners, which some languages need. */
+/** Escapes the invisible characters of a text, except joiners, which some languages need. */
 function visible(text: string): string {
   return text.replace(/(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, character => {
     const code = (character.codePointAt(0) ?? 0).toString(16);

@@ -52,7 +52,7 @@ export function queryOf({ state, range, since, until, cursor }: Partial<Filter>)
   return query.size > 0 ? `?${query}` : '';
 }
 
-/** Returns the span of the chart: the range, else the times, else the 30 days of the history. */
+/** Returns the span of the chart, which is the range, the times, or the 30 days of the history. */
 export function spanOf({ range, since, until }: Filter, now: number): Span {
   const isCustom = range === undefined && (since !== undefined || until !== undefined);
   const [length, step] = lengths[range ?? '30d'];
@@ -86,7 +86,7 @@ const lengths: Readonly<Record<(typeof ranges)[number], readonly [length: number
   '30d': [30 * 24 * hour, 12 * hour],
 };
 
-/** Parses RFC 3339, or the value of a browser's field, which is local without a zone. */
+/** Parses RFC 3339, or the value of a browser's field, which is in local time if it has no zone. */
 function parseTime(text: string): number | undefined {
   const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/.test(text)
     ? Date.parse(text)

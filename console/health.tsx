@@ -24,10 +24,10 @@ export interface Standing {
   readonly failed: DeliveryDetail | undefined;
 }
 
-/** The results that do not depend on the receiver: a slow attempt is repeated, and a fault is the service's. */
+/** The results that do not depend on the receiver. A slow attempt is repeated, and the service causes `interno`. */
 const undecided: readonly (string | null)[] = [null, 'lenta', 'interno'];
 
-/** Determines the health of a webhook from its record and its latest result, which may be that of a test. */
+/** Determines the health of a webhook from its record and its latest result, which may be the result of a test. */
 export async function readStanding(api: Api, event: string, webhook: WebhookRecord | undefined): Promise<Standing> {
   const latest = await partOf(api.listDeliveries(event, { limite: 10 }));
   const own = latest.value?.entregas.filter(one => webhook && isOf(webhook, one));

@@ -1,4 +1,4 @@
-/** The script of the pages: it sends a link's token, copies, sends each form once, and updates idle cards. */
+/** The script of the pages. It sends the token of a link, copies, sends each form once, and updates idle cards. */
 export const script = `
 const link = document.getElementById('link');
 if (link && location.hash.length > 1) {

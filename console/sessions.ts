@@ -2,15 +2,15 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Login } from './api.ts';
 import type { ReplayCount } from './tally.ts';
 
-/** The session of a browser. It is serialisable as JSON, for an external store. */
+/** The session of a browser. It can be serialised as JSON, for an external store. */
 export interface Session {
   readonly login: Login;
-  /** True if a link opened it, so that it signs in again by itself. */
+  /** True if a link opened the session, so that it signs in again by itself. */
   readonly byLink: boolean;
   /** The secret of every form, which another site cannot read. */
   readonly formToken: string;
   usedAt: number;
-  /** True if the service ended its login. The next session of the same user shows its notes. */
+  /** True if the service ended the login. The next session of the same user shows its notes. */
   hasEnded: boolean;
   notes: Note[];
   replays: Readonly<Record<string, { readonly id: string; readonly counted?: ReplayCount | undefined }>>;
@@ -20,7 +20,7 @@ export type Note =
   | { readonly kind: 'done' | 'failed'; readonly text: string }
   | { readonly kind: 'secret'; readonly event: string; readonly secret: string };
 
-/** Stores sessions by the SHA-256 of their id, so that the time of a lookup does not reveal an id. */
+/** Stores sessions by the SHA-256 hash of their ids, so that the duration of a lookup does not reveal an id. */
 export interface SessionStore {
   load(key: string): Promise<Session | undefined>;
   save(key: string, session: Session, lifetime: number): Promise<void>;

@@ -25,11 +25,11 @@ export interface Page {
   readonly heading?: Child;
   readonly actions?: Child;
   readonly lead?: string;
-  /** The steps from the list of webhooks to the page: no event, or one. */
+  /** The steps from the list of webhooks to the page, which are no event or one event. */
   readonly crumbs?: readonly string[];
   readonly content: Child;
   readonly status?: number;
-  /** The seconds after which the page refreshes itself; 0 for a page with a form. @default - those of the view */
+  /** The seconds after which the page refreshes itself, or 0 for a page with a form. @default - as in the view */
   readonly renewSeconds?: number;
 }
 
@@ -38,7 +38,7 @@ export interface Redirect {
   readonly notes?: readonly Note[];
 }
 
-/** A page or an action. `values` are those of the form. */
+/** A page or an action. `values` are the values of the form. */
 export type Handler = (view: View, parameters: Parameters, values: URLSearchParams) => Promise<Page | Redirect>;
 
 interface Parameters {

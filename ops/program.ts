@@ -7,11 +7,11 @@ import type { Streams } from './command-line/terminal.ts';
 
 /**
  * Runs the operator's command line.
- * @param streams - those of the process, except in tests; a question at a terminal always uses those of the process.
- * @returns the exit code: 0; 1 for a command that was refused or failed; 2 for an invalid command line.
+ * @param streams - by default the streams of the process. A question at a terminal always uses the default.
+ * @returns the exit code, which is 0, 1 for a command that was rejected or failed, or 2 for an invalid command line.
  */
 export async function runOps(args: readonly string[], streams: Streams = process): Promise<number> {
-  const asJson = args.includes('--json'); // commander may fail before it parses it
+  const asJson = args.includes('--json'); // commander may fail before it parses `--json`
   try {
     const program = makeProgram(asJson, streams);
     const run = makeRun(streams, () => program.opts());
@@ -92,7 +92,7 @@ function addNoun(program: Command, { name, description = '', notes, commands }: 
   for (const { addTo } of commands) addTo(noun, run);
 }
 
-/** Parses the name of a stage that has a file; rejects any other with a message on how to create one. */
+/** Parses the name of a stage that has a file. Rejects any other name with a message on how to create the file. */
 function stageName(name: string, program: Command): string {
   try {
     return knownStage(name);
@@ -102,12 +102,12 @@ function stageName(name: string, program: Command): string {
   }
 }
 
-/** The error of commander for a noun without a verb, after it has printed the help. */
+/** The error code of commander for a noun without a verb, after it has printed the help. */
 const helpInstead = '(outputHelp)';
 
 /**
- * Returns a message of commander on one line, without surplus arguments and the value of an unknown option: they may be
- * a password. Commander puts its suggestions on a second line.
+ * Returns a message of commander on one line, without surplus arguments and values of unknown options, which may be a
+ * password. Commander puts its suggestions on a second line.
  */
 function tidy(message: string): string {
   return message
@@ -117,7 +117,7 @@ function tidy(message: string): string {
     .trim();
 }
 
-/** Writes an error for programs: one object on standard error. Standard output stays empty. */
+/** Writes an error for programs, as one object on standard error. Standard output stays empty. */
 function writeJsonError(output: Streams['stderr'], message: string, exitCode: number, details: object = {}): void {
   const code = exitCode === 2 ? 'usage' : 'refused';
   output.write(`${JSON.stringify({ error: message.replace(/^error: /, ''), code, exitCode, ...details })}\n`);

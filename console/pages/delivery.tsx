@@ -148,7 +148,7 @@ function answerOf(same: (attempt: number) => string, answer: string | null, next
   return answer === next?.resposta ? <small>{same(next.numero)}</small> : <Pre>{answer}</Pre>;
 }
 
-/** Renders the result of an attempt with advice, unless the next attempt or the card above has the same. */
+/** Renders the result of an attempt with advice, unless the next attempt or the card above has the same result. */
 function Outcome({ attempt, next }: { attempt: Attempt; next: Attempt | undefined }) {
   const { t } = useView();
   const { resultado, status, detalhe } = attempt;

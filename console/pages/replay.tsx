@@ -10,7 +10,7 @@ export const askReplay: Handler = async (view, { event }) => {
   const range = rangeOf(view, query);
   const webhook = await api.findWebhook(event);
   if (!webhook) throw new NotFound(t.failures.noWebhook);
-  // Deliveries of earlier registrations are excluded: they were accepted before this one.
+  // Deliveries of earlier registrations are excluded, because they were accepted before this registration.
   if (range.desde < webhook.criado_em) range.desde = webhook.criado_em;
   const isEmpty = range.desde >= range.ate;
   const counted = isEmpty ? { value: { count: 0, isAll: true } } : await partOf(countReplayable(api, event, range));

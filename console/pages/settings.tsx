@@ -47,7 +47,7 @@ export const changePage: Handler = async ({ api, t }, { event }, values) => {
   return changeForm(t, webhook, values.get('url') ?? webhook.url);
 };
 
-/** Replaces URL and header. An existing header must be typed again or removed: no other URL gets it unseen. */
+/** Replaces URL and header. The user must retype or remove a header, so that no other URL receives it unseen. */
 export const change: Handler = async ({ api, t }, { event }, values) => {
   const webhook = await existing(api, t, event);
   const url = values.get('url') ?? '';

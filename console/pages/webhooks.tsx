@@ -37,7 +37,7 @@ export async function webhooksPage({ api, t, folder }: View): Promise<Page> {
           .filter(row => urgencyOf(row) >= 0)
           .map(({ event }, at) => (
             <>
-              {at === 0 ? t.webhooks.unhealthy : ','} {/* By keyboard the first rows lead there. */}
+              {at === 0 ? t.webhooks.unhealthy : ','} {/* Keyboard users reach these pages from the rows. */}
               <a href={folder + pathOf(event)} tabindex={-1}>
                 {event}
               </a>

@@ -6,7 +6,7 @@ export type Language = 'en' | 'pt';
 
 export const texts: Readonly<Record<Language, Texts>> = { en, pt };
 
-/** Returns the first of the two languages that a browser accepts, else English. */
+/** Returns the first of the two languages that a browser accepts, or English. */
 export function preferredLanguage(acceptLanguage = ''): Language {
   const asked = acceptLanguage.slice(0, 1_000).toLowerCase().split(',');
   return asked.map(part => part.trim().slice(0, 2)).find(word => word === 'pt' || word === 'en') === 'pt' ? 'pt' : 'en';

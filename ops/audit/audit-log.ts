@@ -13,7 +13,7 @@ import { isoTime } from '../../lambdas/platform/clock.ts';
 import { CliError, isNamed } from '../stage/operator.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
-/** The target of a command by ids, never by an e-mail address, a name or a secret. Unknown ids are left out. */
+/** The target of a command. It contains only known ids, never an e-mail address, a name or a secret. */
 export interface Subject {
   readonly client?: string | undefined;
   readonly user?: string | undefined;
@@ -38,10 +38,10 @@ export interface Subject {
   readonly users?: readonly string[] | undefined;
 }
 
-/** The kinds of which a command may name any number. */
+/** The kinds of targets that a command may have in any number. */
 export type Listed = 'messages' | 'users';
 
-/** The changes that a command makes, by the names of its options: roles, scopes, times, never a secret, a name or an address. */
+/** The changes that a command makes, by option name: roles, scopes, times, but never a secret, a name or an address. */
 export type Change = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /** One command of an operator, as its audit line records it. */
@@ -54,7 +54,7 @@ export interface ListedCommand extends AuditRecord {
 
 export type BegunLine = Awaited<ReturnType<ReturnType<typeof openAuditLog>['begin']>>;
 
-/** Opens the target's audit trail: a log group with a stream for each day. @throws {CliError} if it does not exist. */
+/** Opens the target's audit trail, a log group with a stream for each day. @throws {CliError} if it does not exist. */
 export function openAuditLog(target: Target) {
   const { clock, connect, makeId } = target;
   const logs = connect(CloudWatchLogsClient, 'LogsEndpoint');
@@ -75,7 +75,7 @@ export function openAuditLog(target: Target) {
     }
   }
 
-  /** Returns the ARN of the credentials; for a local run, which accepts any credentials, the user of this machine. */
+  /** Returns the ARN of the caller, or the user of this machine for a local run, which accepts any credentials. */
   async function findCaller(): Promise<string> {
     if (target.outputs.LogsEndpoint !== undefined) {
       await logs.send(new DescribeLogStreamsCommand({ logGroupName, limit: 1 }));
@@ -92,13 +92,13 @@ export function openAuditLog(target: Target) {
     try {
       await logs.send(new CreateLogStreamCommand({ logGroupName, logStreamName }));
     } catch (error) {
-      if (!isNamed(error, 'ResourceAlreadyExistsException')) throw error; // another command wrote first today
+      if (!isNamed(error, 'ResourceAlreadyExistsException')) throw error; // another command created this stream first
     }
   }
 
   return {
     begin: async function beginLine(command: string, subject: Subject, change: Change = {}) {
-      const caller = await findCaller(); // and the time
+      const caller = await findCaller(); // this call also sets the clock
       const started: AuditRecord = {
         message: 'operator.started',
         id: makeId(22),
@@ -112,7 +112,7 @@ export function openAuditLog(target: Target) {
       await write(started);
       let named: { readonly kind: Listed; readonly ids: string[] } = { kind: 'messages', ids: [] };
 
-      /** Writes a further line with targets that did not fit in the first one. */
+      /** Writes a further line with targets that did not fit in the first line. */
       function continueLine(subject: Subject): Promise<void> {
         const [id, target] = [makeId(22), shown(subject)];
         return write({ ...started, message: 'operator.continued', id, target, of: started.id, outcome: 'done' });
@@ -127,13 +127,13 @@ export function openAuditLog(target: Target) {
 
       return {
         continue: continueLine,
-        /** Adds one of many ids, all of one kind, and writes a line when it is full. */
+        /** Adds one of many ids of one kind, and writes a line when the line is full. */
         name: async (kind: Listed, id: string): Promise<void> => {
           named = { kind, ids: [...named.ids, id] };
           if (named.ids.length === maxListed) await nameRest();
         },
         nameRest,
-        /** Writes how the command ended. It records the name of an error, never its message. */
+        /** Records how the command ended. It records the name of an error, never its message. */
         complete: (outcome: 'done' | 'failed', more: Subject, error?: unknown): Promise<void> =>
           write({
             ...started,
@@ -147,8 +147,8 @@ export function openAuditLog(target: Target) {
     },
 
     /**
-     * Returns at most `limit` commands since a time, newest first, with their further lines. `onCutOff` receives the
-     * time reached if there are more lines than are read.
+     * Returns at most `limit` commands since a time, newest first, with their further lines. If there are more lines
+     * than the read limit, `onCutOff` receives the time that the read reached.
      */
     list: async function listCommands(
       since: number,
@@ -157,7 +157,7 @@ export function openAuditLog(target: Target) {
     ): Promise<readonly ListedCommand[]> {
       const found = new Map<string, AuditRecord>();
       const parts = new Map<string, AuditRecord['target'][]>();
-      const open = new Set<string>(); // those whose first line is not read yet: further lines may be above it
+      const open = new Set<string>(); // commands whose first line is not read yet and may have further lines
       let read = 0;
       for await (const { line, at } of newestFirst(logs, logGroupName, since)) {
         const { id, of, target } = line;
@@ -170,7 +170,7 @@ export function openAuditLog(target: Target) {
           if (known) known.push(target);
           else parts.set(of, [target]);
         } else if (!found.has(id) && found.size < limit) {
-          found.set(id, line); // the last line of a command is above its first one
+          found.set(id, line); // newest first, the last line of a command precedes its first line
           if (line.outcome !== 'started') open.add(id);
         } else open.delete(id);
         if (found.size === limit && open.size === 0) break;
@@ -180,21 +180,21 @@ export function openAuditLog(target: Target) {
   };
 }
 
-/** The number of lines read for each requested command. A command writes one for each hundred users or messages. */
+/** The number of lines read for each requested command. A command writes one line per 100 users or messages. */
 const linesPerCommand = 200;
 
 const auditLine = z.object({
   message: z.enum(['operator.started', 'operator.continued', 'operator.ended']),
   id: z.string(),
-  /** The id of the line that a further one belongs to. */
+  /** The id of the first line, if this is a further line. */
   of: z.string().optional(),
   at: z.string(),
-  /** The ARN of the caller; for a local run the user of this machine. */
+  /** The ARN of the caller, or the user of this machine for a local run. */
   caller: z.string(),
   command: z.string(),
   target: z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string())])),
   change: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])).optional(),
-  /** `started` if it was never completed: the command was killed or is still running. */
+  /** `started` if the command was killed or is still running. */
   outcome: z.enum(['started', 'done', 'failed']),
   endedAt: z.string().optional(),
   errorName: z.string().optional(),
@@ -205,7 +205,7 @@ function shown({ messages, ...subject }: Subject): AuditRecord['target'] {
   return known<string | number>({ ...subject, messages: messages?.filter(id => uuid.test(id)) });
 }
 
-/** Returns the known values of a subject or a change. It shortens long lists. */
+/** Returns the known values of a subject or a change. Shortens long lists. */
 function known<Plain extends string | number | boolean>(
   values: Readonly<Record<string, Plain | readonly string[] | undefined>>,
 ): Record<string, Plain | string[]> {
@@ -253,7 +253,7 @@ async function* latestStreams(client: CloudWatchLogsClient, logGroupName: string
   }
 }
 
-/** Parses a line; returns an empty list for lines of other programs. */
+/** Parses a line. Returns an empty list for lines of other programs. */
 function parseLine(text: string): readonly AuditRecord[] {
   try {
     const parsed = auditLine.safeParse(JSON.parse(text));
@@ -263,7 +263,7 @@ function parseLine(text: string): readonly AuditRecord[] {
   }
 }
 
-/** Returns the name of the stream for a day, in UTC: `2026-11-23`. */
+/** Returns the name of the stream for a day in UTC, such as `2026-11-23`. */
 function streamOf(moment: number): string {
   return isoTime(moment).slice(0, 10);
 }

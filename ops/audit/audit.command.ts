@@ -63,5 +63,5 @@ function textOf(values: NonNullable<AuditRecord['change']>): string {
   return ids.join(', ') || '-';
 }
 
-/** Longer lists of ids are counted. A message id has 36 characters. */
+/** Longer lists of ids are shown as a count. A message id has 36 characters. */
 const maxIds = 36;

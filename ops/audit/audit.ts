@@ -2,18 +2,18 @@ import { CliError, describeError } from '../stage/operator.ts';
 import type { Task } from '../stage/target.ts';
 import type { BegunLine, Change, Listed, Subject } from './audit-log.ts';
 
-/** The effect of a command: it only reads, it writes, or it shows a body. The last two are audited. */
+/** The effect of a command: it only reads, it writes, or it discloses a body. The last two are audited. */
 export type Effect = 'reads' | 'writes' | 'discloses';
 
 /** An action with the properties of its audit line. */
 export interface Audited<Given, Value> {
   readonly effect: Effect;
   readonly act: (task: AuditedTask, given: Given) => Promise<Value>;
-  /** Returns whether a call writes or discloses data. Other calls only read and leave no audit line. */
+  /** Returns whether a call writes or discloses data. Other calls only read, and write no audit line. */
   readonly isAudited?: (given: Given) => boolean;
-  /** Adds the defaults before the audit line is written, so that the line has them. */
+  /** Adds the defaults before the audit line is written, so that the line contains them. */
   readonly withDefaults?: (task: Pick<Task, 'target'>, given: Given) => Given;
-  /** Returns the target of the command. It looks up what was typed: a line names only what the stage has. */
+  /** Returns the target of the command. It looks up the arguments, so that a line contains only ids that exist. */
   readonly subject?: (task: Pick<Task, 'target'>, given: Given) => Subject | Promise<Subject>;
   /** Returns the requested changes, from the options. */
   readonly change?: (given: Given) => Change;
@@ -26,13 +26,13 @@ export type Act<Given, Value> = (task: Task, given: Given) => Promise<Value>;
 export interface AuditedTask extends Task {
   /** Records the results so far, for the audit line and for the error message. The last call wins. */
   readonly recordResult: (subject: Subject) => void;
-  /** Writes a further line, for a target that is too long for one. */
+  /** Writes a further line, for a target that does not fit in one line. */
   readonly appendTargets: (subject: Subject) => Promise<void>;
-  /** Records one of any number of targets, which further lines list even if the action fails. */
+  /** Records one of any number of targets. Further lines list them even if the action fails. */
   readonly recordTarget: (kind: Listed, id: string) => void;
 }
 
-/** Returns an action that writes an audit line before it writes or shows a body, and fails if that is impossible. */
+/** Returns an action that writes an audit line before it writes or discloses, and fails if it cannot write the line. */
 export function audited<Given, Value>(command: string, row: Audited<Given, Value>): Act<Given, Value> {
   const { effect, isAudited = () => true, withDefaults = (_task, given) => given } = row;
   return async function act(task, asked) {
@@ -55,7 +55,7 @@ async function actBetweenLines<Given, Value>(
     done = { ...done, ...named };
   };
   const appendTargets = (more: Subject) => complete(task, () => line.continue(more));
-  let written = Promise.resolve(); // one after another: memory stays constant
+  let written = Promise.resolve(); // lines are written one after another, so that memory stays constant
   const recordTarget = (kind: Listed, id: string) => {
     written = written.then(() => complete(task, () => line.name(kind, id)));
   };
@@ -91,7 +91,7 @@ async function begin(task: Task, command: string, subject: Subject, change?: Cha
   }
 }
 
-/** The first responses to a command have set AWS's time. */
+/** The first responses to a command have set the clock to AWS time. */
 function warnOfClock({ target, warn }: Task): void {
   const ahead = target.clock.aheadBy();
   if (Math.abs(ahead) <= toleratedMs) return;

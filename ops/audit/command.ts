@@ -6,11 +6,11 @@ import { CliError } from '../stage/operator.ts';
 import type { Target } from '../stage/target.ts';
 import { type Act, type Audited, audited, type Effect } from './audit.ts';
 
-/** A command of operators, from which the command line is built. */
+/** An operator command, from which the command line is built. */
 interface CommandRow<Of extends ArgSpecs, Value> extends Audited<Given<Of>, Value> {
-  /** The description in its help. */
+  /** The description in the help. */
   readonly description: string;
-  /** The text below the description in its help. */
+  /** The text below the description in the help. */
   readonly notes?: string;
   /** The arguments and options, by the names of their values. */
   readonly given?: Of;
@@ -19,20 +19,20 @@ interface CommandRow<Of extends ArgSpecs, Value> extends Audited<Given<Of>, Valu
   readonly report: (value: Value, given: Given<Of>, target: Target) => Report;
 }
 
-/** A command that programs call by `act`. It is audited if it writes or shows a tenant's content. */
+/** A command that programs call by `act`. It is audited if it writes or discloses a tenant's content. */
 export interface Command<Asked, Value> extends ListedCommand {
   readonly act: Act<Asked, Value>;
 }
 
 /** A command as its noun lists it. */
 interface ListedCommand {
-  /** The words that call it, also in the audit trail: `clients create`. */
+  /** The words that run the command, also in the audit trail: `clients create`. */
   readonly name: string;
   readonly effect: Effect;
   readonly addTo: (noun: CommanderCommand, run: Run) => void;
 }
 
-/** A noun of the command line: its commands, or a command itself. */
+/** A noun of the command line, which has commands or is itself a command. */
 export interface Noun {
   readonly name: string;
   /** The description of a noun that is not a command itself. */
@@ -41,7 +41,7 @@ export interface Noun {
   readonly commands: readonly ListedCommand[];
 }
 
-/** Creates a command. @param name - the words that call and log it; the noun alone if it has no verb. */
+/** Creates a command. @param name - the words that run it and identify it in logs, or only the noun without a verb. */
 export function command<Value, Of extends ArgSpecs = Readonly<Record<never, never>>>(
   name: string,
   row: CommandRow<Of, Value>,
@@ -56,7 +56,7 @@ export function command<Value, Of extends ArgSpecs = Readonly<Record<never, neve
     for (const [value, word] of Object.entries(words)) word.addTo(made, value);
     if (notes !== undefined) made.addHelpText('after', notes);
     made.action(() => {
-      // AWS's time is not known yet. A problem that depends on the time is only reported once it is known.
+      // AWS time is not known yet. A problem that depends on the time is only reported once it is known.
       const [refusal, late] = [0, Number.MAX_SAFE_INTEGER].map(now => refuse?.(readGiven(made, now)));
       if (refusal && late) made.error(`error: ${refusal}`);
       let given: Given<Of>;
@@ -76,7 +76,7 @@ export function command<Value, Of extends ArgSpecs = Readonly<Record<never, neve
     const read = made.createCommand();
     for (const [name, word] of Object.entries(words)) {
       const value = word.read(made, name, now);
-      if (value !== undefined) read.setOptionValue(name, value); // values that were not given stay absent
+      if (value !== undefined) read.setOptionValue(name, value); // omitted values stay absent
     }
     return read.opts<Given<Of>>();
   }

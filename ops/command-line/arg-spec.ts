@@ -1,18 +1,18 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
 
-/** An argument or an option of a command line, which gives a value. */
+/** The specification of an argument or an option of a command line, which has a value. */
 export interface ArgSpec<Value> {
-  /** Adds it to a command, by the name of its value. */
+  /** Adds it to a command, under the name of its value. */
   readonly addTo: (command: Command, name: string) => void;
-  /** Returns its value, once the command line is parsed. @param now - the present time. */
+  /** Returns its value once the command line is parsed. @param now - the present time. */
   readonly read: (command: Command, name: string, now: number) => Value;
 }
 
 /** The arguments and options of a command by the names of their values. An option is named after its value. */
 export type ArgSpecs = Readonly<Record<string, ArgSpec<unknown>>>;
 
-/** The values of arguments and options. A value that may be `undefined` may be missing. */
+/** The values of arguments and options. A value whose type includes `undefined` may be missing. */
 export type Given<Of extends ArgSpecs> = {
   readonly [Name in keyof Of as undefined extends ValueOf<Of[Name]> ? never : Name]: ValueOf<Of[Name]>;
 } & {
@@ -21,7 +21,7 @@ export type Given<Of extends ArgSpecs> = {
 
 type ValueOf<Of extends ArgSpec<unknown>> = ReturnType<Of['read']>;
 
-/** The form of a value, with the message for text of another form. */
+/** The form of a value, with the error message for text of another form. */
 type Form<Value> = z.ZodType<Value>;
 
 /** Returns an optional option with a value. */
@@ -41,7 +41,7 @@ export function required<Value>(placeholder: string, description: string, form: 
   return optionSpec<Value>(placeholder, description, made => formed(made, form).makeOptionMandatory());
 }
 
-/** Returns an option that may be repeated, each time with one of these values. A required one occurs at least once. */
+/** Returns an option that may be repeated, each time with one of these values. If required, it occurs at least once. */
 export function repeatable<Value extends string>(
   placeholder: string,
   description: string,
@@ -59,12 +59,12 @@ export function requiredRepeatable<Value extends string>(
   );
 }
 
-/** Returns an option without a value. @param implies - the options that it includes. */
+/** Returns an option without a value. @param implies - the options that this option includes. */
 export function flag(description: string, implies: Readonly<Record<string, true>> = {}): ArgSpec<true | undefined> {
   return optionSpec<true | undefined>('', description, made => made.implies(implies));
 }
 
-/** Returns the option that removes what another one sets: `--no-account`. */
+/** Returns the option that removes the value of another option, such as `--no-account`. */
 export function negation(of: string, description: string): ArgSpec<true | undefined> {
   return {
     addTo: command => void command.option(`--no-${kebab(of)}`, description),
@@ -106,7 +106,7 @@ export function variadicArgument<Value>(
   return { addTo, read: (...of) => read(...of) ?? [] };
 }
 
-/** The option `--json` of every command: output for programs. */
+/** The option `--json` of every command, which selects output for programs. */
 export const jsonOutput: ArgSpec<boolean> = {
   addTo: () => {},
   read: command => command.optsWithGlobals().json === true,
@@ -119,7 +119,7 @@ function optionSpec<Value>(placeholder: string, description: string, adapt: (mad
     },
     read: (command, name) => {
       const value = command.getOptionValue(name);
-      return value === false ? undefined : value; // its negation was given
+      return value === false ? undefined : value; // the command line contains its negation
     },
   };
 }
@@ -133,7 +133,7 @@ function argumentSpec<Value>(flags: string, description: string, adapt: (made: A
   };
 }
 
-/** Gives an option or an argument its form. Commander lists the choices in the help. */
+/** Adds a form to an option or an argument. Commander lists the choices in the help. */
 function formed<Made extends Option | Argument>(made: Made, form: Form<unknown>): Made {
   if (form instanceof z.ZodEnum) made.choices(form.options.map(String));
   else made.argParser((text: string) => parse(form, text));

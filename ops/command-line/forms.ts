@@ -7,7 +7,7 @@ import { replayIdForm } from '../../lambdas/delivery/replay/replay.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { parseEmailAddress } from '../stage/email-address.ts';
 
-// The forms of typed values, each with the message for a value of another form.
+// The forms of values, each with the error message for a value of another form.
 
 export const accountId = z.string().refine(isAccountId, 'It must be 1 to 64 letters, digits, "_" or "-".');
 
@@ -16,16 +16,16 @@ export const ordinaryAccountId = accountId.refine(value => !isReservedAccount(va
   error: ({ input }) => `"${input}" is reserved for Emissor itself: "smoke" uses it.`,
 });
 
-/** An id or a name that is looked up. */
+/** An id or a name to look up. */
 export const notEmpty = z.string().min(1, 'It must not be empty.');
 
-/** A path relative to the folder in which npm was called: npm changes to the root of the repository. */
+/** A path relative to the folder in which npm was called, because npm changes to the root of the repository. */
 export const filePath = notEmpty.transform(callersPath);
 
 /** The id of a client or of a user. Both have the same form. */
 export const principalId = notEmpty.refine(isClientId, 'It must be 1 to 64 letters or digits.');
 
-/** The text that names a user: an e-mail address or an id. */
+/** The text that identifies a user, which is an e-mail address or an id. */
 export const userReference = z.string().superRefine((value, context) => {
   const form = value.includes('@') ? emailAddress : principalId;
   for (const { message } of form.safeParse(value).error?.issues ?? []) context.addIssue(message);
@@ -62,7 +62,7 @@ export const emailAddress = z.string().transform((value, context) => {
   return email ?? refuse(context, `It ${problem}.`);
 });
 
-/** The id of a delivery: its `webhook-id` header. */
+/** The id of a delivery, which is its `webhook-id` header. */
 export const deliveryId = notEmpty.refine(
   isDeliveryId,
   'It must be a webhook-id: "evt_" and 27, or "teste_" and 22 letters or digits.',
@@ -81,12 +81,12 @@ export const deliveryOrMessageId = z
     error: 'It must be a webhook-id ("evt_" and 27 letters or digits) or a message id (letters, digits, "_" or "-").',
   });
 
-/** The publisher's own id of an event, measured in characters as in the queue message. */
+/** The publisher's own id of an event. Its length is measured in characters, as in the queue message. */
 export const publishersId = z
   .string()
   .refine(value => value !== '' && [...value].length <= 128, 'It must be 1 to 128 characters.');
 
-/** The name under which an event was published; Emissor may not know it. */
+/** The name under which an event was published. It may be unknown to Emissor. */
 export const publishedName = z
   .string()
   .regex(/^.{1,128}$/s, 'It must be the name under which the event was published, such as demanda.criada.');
@@ -95,8 +95,8 @@ export const publishedName = z
 export const momentForms = '2026-11-21T09:30:00Z, or how long ago: 90m, 2h, 7d';
 
 /**
- * A time: RFC 3339 with `Z` or an offset, or how long ago. Its value takes the present time and returns milliseconds
- * since the epoch.
+ * A time in RFC 3339 with `Z` or an offset, or how long ago. Its value is a function of the present time that returns
+ * milliseconds since the epoch.
  */
 export const moment = z.string().transform((value, context) => {
   const time = timestamp.safeParse(value).success ? Date.parse(value) : undefined;
@@ -122,7 +122,7 @@ const unitMilliseconds: Readonly<Record<string, number>> = { s: 1_000, m: 60_000
 /** Ten years, the longest retention of logs. In milliseconds. */
 const maxAgo = 3_653 * 86_400_000;
 
-/** Returns the absolute path of a file that the caller named. */
+/** Returns the absolute path of a file on the caller's command line. */
 export function callersPath(file: string): string {
   return path.resolve(process.env.INIT_CWD ?? process.cwd(), file);
 }

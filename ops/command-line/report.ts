@@ -2,26 +2,26 @@
 export interface Report {
   readonly json: unknown;
   readonly text: string;
-  /** The error with which the command ends after it has printed the output. */
+  /** The error of the command, which is shown after the output. */
   readonly failure?: string;
 }
 
-/** The output of a command about one thing: its JSON is an object that can be extended. */
+/** The output of a command about one item. Its JSON is an object that can be extended. */
 export interface ObjectReport extends Report {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
 /** One field of a noun. By default its value is the item's property of the same name as in JSON. */
 export type Field<Item> = {
-  /** Its heading in the text, in capitals in a table. A field without one is only in the JSON. */
+  /** Its heading in the text, in capitals in a table. A field without a heading is only in the JSON. */
   readonly heading?: string;
-  /** Its heading in a table, if it differs. */
+  /** Its heading in a table, if that differs. */
   readonly column?: string;
-  /** Its text, if it differs from the value. `undefined` omits the field when one item is shown. */
+  /** Its text, if that differs from the value. `undefined` omits the field when one item is shown. */
   readonly text?: (item: Item) => string | undefined;
-  /** Its maximum length in a table, in characters. `--json` has the whole value. */
+  /** Its maximum length in a table, in characters. `--json` contains the whole value. */
   readonly width?: number;
-  /** Limits it to tables or to single items; both by default. */
+  /** Limits the field to tables or to single items. By default, both show it. */
   readonly in?: 'list' | 'show';
 } & (
   | { readonly json: string & keyof Item; readonly value?: undefined }
@@ -32,7 +32,7 @@ export type Field<Item> = {
 /** A heading and a value. */
 export type Line = readonly [heading: string, value: string];
 
-/** Creates the shape of a noun, which writes its JSON, its table and its lines. */
+/** Creates the shape of a noun, which formats its JSON, its table and its lines. */
 export function makeShape<Item>(fields: readonly Field<Item>[]) {
   const shown = fields.filter(field => field.in !== 'list');
   const listed = fields.filter(field => field.in !== 'show');
@@ -59,7 +59,7 @@ export function makeShape<Item>(fields: readonly Field<Item>[]) {
     );
   }
 
-  /** Writes one item, with a field on each line, and further lines. */
+  /** Formats one item with a field on each line, and further lines. */
   function linesOf(item: Item, more: readonly Line[] = []): string {
     const own = shown.flatMap((field): Line[] => {
       const text = field.heading === undefined ? undefined : textOf(field, item);
@@ -68,7 +68,7 @@ export function makeShape<Item>(fields: readonly Field<Item>[]) {
     return lines([...own, ...more]);
   }
 
-  /** Writes a table with headings, or `whenEmpty` if there are no rows. */
+  /** Formats a table with headings, or returns `whenEmpty` if there are no rows. */
   function table(items: readonly Item[], whenEmpty: string): string {
     if (items.length === 0) return whenEmpty;
     const columns = listed.flatMap(field => {
@@ -86,23 +86,23 @@ export function makeShape<Item>(fields: readonly Field<Item>[]) {
   }
 }
 
-/** Writes headings and values, one pair on each line. */
+/** Formats headings and values, one pair on each line. */
 export function lines(entries: readonly Line[]): string {
   const width = widthOf(entries.map(([heading]) => heading));
   return entries.map(([heading, value]) => `${heading.padEnd(width)}  ${inOneLine(value)}`).join('\n');
 }
 
-/** Escapes the control characters of untrusted text, which a terminal would obey, except line breaks. */
+/** Escapes control characters of untrusted text, which a terminal would interpret, except line breaks. */
 export function printable(text: string): string {
   return text.replace(/[^\P{Cc}\n]|\p{Cf}/gu, escaped);
 }
 
-/** Returns milliseconds since the epoch as RFC 3339 in UTC; `null` for `undefined`. */
+/** Returns milliseconds since the epoch as RFC 3339 in UTC, or `null` for `undefined`. */
 export function iso(moment: number | undefined): string | null {
   return moment === undefined ? null : new Date(moment).toISOString();
 }
 
-/** `Math.max(...cells)` would fail beyond some 125,000 cells. */
+/** Uses no spread, because `Math.max(...cells)` fails beyond about 125,000 cells. */
 function widthOf(cells: readonly string[]): number {
   return cells.reduce((widest, { length }) => Math.max(widest, length), 0);
 }

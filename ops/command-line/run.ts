@@ -9,7 +9,7 @@ export type Run = <Value>(
   report: (value: Value, target: Target) => Report,
 ) => Promise<void>;
 
-/** A command that was refused or failed. Its message is the one line to show. */
+/** A command that was rejected or failed. Its message is the line to show. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';
   /** The values that `--json` shows next to the message. */
@@ -23,7 +23,7 @@ export class CommandFailed extends Error {
 
 /**
  * Creates the runner of commands, which throws {@link CommandFailed}.
- * @param readOptions - returns the options of every command, once they are parsed.
+ * @param readOptions - returns the options of every command after parsing.
  */
 export function makeRun({ stdin, stdout, stderr, runtime }: Streams, readOptions: () => GlobalOptions): Run {
   return async function run(act, report) {

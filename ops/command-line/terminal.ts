@@ -3,21 +3,21 @@ import { buffer } from 'node:stream/consumers';
 import { type AskPassword, CliError } from '../stage/operator.ts';
 import type { OpsRuntime } from '../stage/ops-runtime.ts';
 
-/** The streams of a command: the process's own, or those of a test. */
+/** The streams of a command, which are the streams of the process or of a test. */
 export interface Streams {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly stdout: Pick<NodeJS.WriteStream, 'write'>;
   readonly stderr: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>;
-  /** Ends a long command early, as a signal to the process does. */
+  /** Ends a long command early, like a signal to the process. */
   readonly interruption?: AbortSignal;
   /** The runtime of a test. */
   readonly runtime?: OpsRuntime;
 }
 
-/** Shows no progress: with `--json`, standard error contains only errors. */
+/** Shows no progress, because standard error contains only errors with `--json`. */
 export function noProgress(_text: string): void {}
 
-/** Creates the progress line of a command that starts now. It is empty for the first second. */
+/** Creates the progress line of a command that starts now. The line is empty for the first second. */
 export function makeProgress(output: Streams['stderr'], now: () => number = Date.now) {
   const startedAt = now();
   let shownAt = Number.NEGATIVE_INFINITY;
@@ -39,11 +39,11 @@ export function makeProgress(output: Streams['stderr'], now: () => number = Date
 }
 
 /**
- * Asks before an action that ends sessions or cannot be undone. Without a terminal it refuses, unless `--yes` was
- * given. The question goes to standard error, so that standard output contains only the `--json` answer.
- * @param consequences - the effect of the command, in a sentence: `This ends every access token of stage prod.`
- * @param yes - whether `--yes` was given.
- * @throws {CliError} unless the answer is yes.
+ * Asks for confirmation before an action that ends sessions or cannot be undone. Without a terminal, it rejects the
+ * action unless `--yes` is set. It asks on standard error, so that standard output contains only the `--json` output.
+ * @param consequences - the effect of the command in a sentence, such as `This ends every access token of stage prod.`
+ * @param yes - whether `--yes` is set.
+ * @throws {CliError} unless the operator confirms.
  */
 export async function confirm(consequences: string, yes = false, terminal: QuestionStreams = process): Promise<void> {
   if (yes) return;
@@ -51,7 +51,7 @@ export async function confirm(consequences: string, yes = false, terminal: Quest
     throw new CliError(`${consequences} There is no terminal to ask at. Add --yes to confirm.`);
   }
   const prompt = createInterface({ input: terminal.stdin, output: terminal.stderr });
-  // The end of the input (Ctrl-D) closes the prompt without an answer, and the question would wait forever.
+  // The end of the input (Ctrl-D) closes the prompt without an answer. The question would wait forever.
   const closed = new Promise<string>(resolve => prompt.once('close', () => resolve('')));
   try {
     const answer = await Promise.race([prompt.question(`${consequences}\nType "yes" to continue: `), closed]);
@@ -62,7 +62,7 @@ export async function confirm(consequences: string, yes = false, terminal: Quest
 }
 
 /**
- * Creates a function that asks for a password: at a hidden prompt, or on standard input if that is no terminal. An
+ * Creates a function that reads a password from a hidden prompt, or from standard input if that is not a terminal. An
  * argument would be visible to every process and stay in the shell's history.
  */
 export function makeAskPassword(stdin: Streams['stdin'], stderr: NodeJS.WritableStream = process.stderr): AskPassword {
@@ -71,7 +71,7 @@ export function makeAskPassword(stdin: Streams['stdin'], stderr: NodeJS.Writable
   };
 }
 
-/** Asks twice, because the input is hidden. Prompts on standard error: standard output has the answer only. */
+/** Asks twice, because the input is hidden. Prompts on standard error, because standard output has only the result. */
 async function fromPrompt(
   check: (password: string) => Promise<string | undefined>,
   input: NodeJS.ReadableStream,
@@ -81,7 +81,7 @@ async function fromPrompt(
   const ask = async (message: string, validate: (value: string) => Promise<string | true>): Promise<string> => {
     const closed = new AbortController();
     const close = () => closed.abort();
-    input.once('pause', close); // at Ctrl-D or the end of the input, when the prompt would wait forever
+    input.once('pause', close); // at Ctrl-D or the end of the input, because the prompt would wait forever
     try {
       const place = { input, output, signal: closed.signal };
       return await prompt({ message, mask: true, toggleMask: false, validate }, place);
@@ -109,10 +109,10 @@ async function fromStandardInput(stdin: Streams['stdin']): Promise<string> {
   }
 }
 
-/** Commands show no progress for this long, in milliseconds. */
+/** The time before a command shows progress. In milliseconds. */
 const quietMs = 1_000;
 
-/** Without a terminal each progress text is a line, written at most this often. In milliseconds. */
+/** Without a terminal, each progress text is a line. This is the minimum time between two lines, in milliseconds. */
 const lineIntervalMs = 5_000;
 
 const eraseLine = '\r\u001b[K';

@@ -2,11 +2,11 @@ import { CliError } from '../stage/operator.ts';
 import type { Task } from '../stage/target.ts';
 
 /**
- * Ends an action when the process is interrupted. A second signal ends the process at once, since the action may take
- * long.
+ * Ends an action when the process is interrupted. A second signal ends the process immediately, since the action may
+ * need a long time to end.
  * @param act - checks the signal between two steps, and may throw its reason.
- * @param print - receives the message that it ends.
- * @param other - another signal that interrupts it.
+ * @param print - receives the message that the action is ending.
+ * @param other - another signal that interrupts the action.
  * @param reason - the message of the interruption.
  */
 export async function untilInterrupted<Value>(
@@ -21,7 +21,7 @@ export async function untilInterrupted<Value>(
     if (firstAt !== undefined && Date.now() - firstAt > echo) process.exit(1);
     if (firstAt !== undefined) return;
     firstAt = Date.now();
-    // At SIGHUP the terminal is gone: writing to it fails.
+    // At SIGHUP, the terminal no longer exists, so a write to it would fail.
     if (name !== 'SIGHUP')
       print('Stopping when the work in flight is finished. Press Ctrl-C again to stop immediately.');
     end.abort(new CliError(reason));
@@ -34,7 +34,7 @@ export async function untilInterrupted<Value>(
   }
 }
 
-/** Runs an action until it is interrupted; its dead-letter messages then reappear at once. */
+/** Runs an action until it is interrupted. Its dead-letter messages then reappear immediately. */
 export function interruptible<Of extends Task, Value>(task: Of, act: (task: Of) => Promise<Value>): Promise<Value> {
   if (task.interruption) return act(task);
   return untilInterrupted(signal => act({ ...task, interruption: signal }), task.print, undefined, 'Interrupted.');

@@ -18,7 +18,7 @@ import {
   judgeOverdue,
 } from './event-verdict.ts';
 
-/** The choice of the events of an account. */
+/** The criteria for the events of an account. */
 interface EventsQuery {
   readonly account: string;
   /** Accepted at or after this time. Milliseconds since the epoch. */
@@ -26,9 +26,9 @@ interface EventsQuery {
   readonly limit: number;
 }
 
-/** One event that was published for an account, and its verdict. Ids are missing if no source has them. */
+/** An event that was published for an account, and its verdict. Ids are missing if no source contains them. */
 export interface AccountEvent extends Judgement {
-  /** The time it was accepted, or the time of its log line. Milliseconds since the epoch. */
+  /** The time at which it was accepted, or the time of its log line. Milliseconds since the epoch. */
   readonly at: number;
   readonly eventName: string | undefined;
   readonly deliveryId: string | undefined;
@@ -47,25 +47,25 @@ export interface AccountEvents extends EventsQuery {
 }
 
 export interface AccountSources {
-  /** The newest deliveries of events accepted since then. */
+  /** Returns the newest deliveries of events accepted since a time. */
   listDeliveries(account: string, since: number, limit: number): Promise<readonly Delivery[]>;
   readDeliveries(ids: readonly string[]): Promise<readonly Delivery[]>;
-  /** The registered webhooks, and since when they are slow. */
+  /** Returns the registered webhooks, and since when they are slow. */
   listWebhooks(account: string): Promise<readonly WebhookWithSlowness[]>;
   keptSince(): Promise<number>;
-  /** The newest lines since a time with that account and one of these messages. */
+  /** Returns the newest lines since a time that have the account and one of these messages. */
   findLines(account: string, messages: readonly string[], since: number): Promise<readonly LoggedLine[]>;
   countQueued(): Promise<number | undefined>;
   now(): number;
 }
 
-/** A webhook, and since when its attempts are made in the slow lane. */
+/** A webhook, and the time since which its attempts use the slow lane. */
 interface WebhookWithSlowness {
   readonly webhook: Webhook;
   readonly slowSince: number | undefined;
 }
 
-/** Lists the events of an account of the target, by default those of the last 24 hours. See {@link readEvents}. */
+/** Lists the events of an account of the target, by default of the last 24 hours. See {@link readEvents}. */
 export async function listAccountEvents(
   { target, progress }: Task,
   { since = target.clock.now() - day, ...request }: Omit<EventsQuery, 'since'> & { readonly since?: number },
@@ -93,8 +93,8 @@ export async function listAccountEvents(
 }
 
 /**
- * Lists the events of an account: deliveries from the table, and events without one from the logs of the delivery
- * functions, as far back as these are kept.
+ * Lists the events of an account. Reads deliveries from the table, and events without a delivery from the retained
+ * logs of the delivery functions.
  */
 export async function readEvents(
   query: EventsQuery,
@@ -120,7 +120,7 @@ export async function readEvents(
     ...listed.map(delivery => eventOf(delivery, webhooks)),
     ...newestOfEach(lines).flatMap(line => eventIn(line, stored, unstored, sources.now())),
   ].toSorted((one, other) => other.at - one.at);
-  // With more lines than the limit, the search reached back only to the oldest line.
+  // If there are more lines than the limit, the search reached back only to the oldest line.
   const reached = lines.length < maxLines ? logSince : Math.min(...lines.map(({ at }) => at));
   const queued = found.length === 0 ? await sources.countQueued() : undefined;
   return { ...query, events: found.slice(0, limit), isCutOff: found.length > limit, logSince: reached, queued };
@@ -152,7 +152,7 @@ function eventOf(delivery: Delivery, webhooks: readonly WebhookWithSlowness[]): 
   return { ...judgement, at, eventName, deliveryId, messageId };
 }
 
-/** Keeps the newest line of each message: a deferred message has a line for each time. */
+/** Returns the newest line of each message. A deferred message has a line for each deferral. */
 function newestOfEach(lines: readonly LoggedLine[]): readonly LoggedLine[] {
   const byMessage = new Map<unknown, LoggedLine>();
   for (const line of lines) {

@@ -128,7 +128,7 @@ const list = command('deliveries list', {
   refuse: given => noSpan(given) || (given.account === undefined && given.state === 'delivered' && noCount),
   effect: 'reads',
   act: async ({ target, progress }, { account, state, limit, ...given }) => {
-    const choice = { ...given, limit: limit + 1 }; // one more, to know whether there are more
+    const choice = { ...given, limit: limit + 1 }; // one more than the limit, to detect further deliveries
     if (account === undefined) {
       if (state === 'delivered') throw new CliError(noCount);
       const counts = await countUndelivered(target, { ...choice, state }, progress);
@@ -239,7 +239,7 @@ export const deliveries: Noun = {
   commands: [list, showDelivery, resendDelivery, replay],
 };
 
-/** Reports a delivery with its attempts, and with their responses if these were read. */
+/** Reports a delivery with its attempts, and with the responses if they were read. */
 export function reportDelivery(found: Delivery): ObjectReport {
   const { json, text } = delivery.show(found);
   const table = attempt.table(found.attempts, 'No attempt yet.');
@@ -267,7 +267,7 @@ const none = 'No such deliveries.';
 
 const noRange = '--state and --since are required.';
 
-/** Rejects a replay without a range, and a cancellation that does not name exactly one webhook's replay. */
+/** Rejects a replay without a range, and a cancellation that does not specify exactly one webhook's replay. */
 function refuseReplay({ account, event, state, cancel, ...span }: Partial<Record<ReplayWord, string>> & Span) {
   if (event !== undefined && account === undefined) return '--event needs --account.';
   if (cancel === undefined) return state === undefined || span.since === undefined ? noRange : noSpan(span);

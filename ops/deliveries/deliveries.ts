@@ -13,7 +13,7 @@ import { requireOutput, type Target } from '../stage/target.ts';
 /** The criteria for listing an account's deliveries. */
 interface ListQuery extends AcceptedSpan {
   readonly account: string;
-  /** Deliveries of this event only. */
+  /** Limits the list to deliveries of this event. */
   readonly event?: EventName | undefined;
   readonly state?: DeliveryState | undefined;
   readonly limit: number;
@@ -25,7 +25,7 @@ interface AcceptedSpan {
   readonly until?: number | undefined;
 }
 
-/** The criteria for counting undelivered deliveries; all by default. */
+/** The criteria for counting undelivered deliveries. By default, all are counted. */
 interface UndeliveredQuery extends AcceptedSpan {
   readonly account?: string | undefined;
   readonly event?: string | undefined;
@@ -51,7 +51,7 @@ export async function readDeliveries(
   progress: ShowProgress,
   isWanted: (delivery: Delivery) => boolean = () => true,
 ): Promise<readonly Delivery[]> {
-  const most = event === undefined ? maxPageSize / 4 : maxPageSize; // of eight webhooks most pages are not needed
+  const most = event === undefined ? maxPage / 4 : maxPage; // with eight webhooks, most pages are not needed
   const pages = (event === undefined ? EVENT_NAMES : [event]).map(eventName =>
     newestFirst(history, { accountId: account, eventName, limit: Math.min(limit, most), ...choice }),
   );
@@ -71,7 +71,7 @@ export async function readDeliveries(
   return found;
 }
 
-/** Counts undelivered deliveries, highest numbers first. */
+/** Counts undelivered deliveries, highest counts first. */
 export async function countUndelivered(
   target: Target,
   { account, event, state, limit, ...span }: UndeliveredQuery,
@@ -86,8 +86,8 @@ export async function countUndelivered(
 }
 
 /**
- * Counts undelivered deliveries of all accounts. It scans the index `undelivered` of table `Deliveries`, which holds
- * only these: about 5,000 in a page. Expired ones count until DynamoDB has removed them.
+ * Counts undelivered deliveries of all accounts. It scans the index `undelivered` of table `Deliveries`, which has
+ * about 5,000 entries in a page. Expired deliveries count until DynamoDB has removed them.
  */
 export async function countIndex(
   target: Target,
@@ -134,8 +134,8 @@ export async function requireDelivery(target: Target, id: string): Promise<Deliv
 }
 
 /**
- * Sends a delivery again. Returns its previous state, whether that changed, and whether its queue accepted it; if not,
- * the sweeper sends it.
+ * Sends a delivery again. Returns its previous state, whether the state changed, and whether its queue accepted the
+ * message. If the queue did not, the sweeper sends it.
  * @throws {CliError} if it cannot be sent.
  */
 export async function resend(target: Target, id: string) {
@@ -147,7 +147,7 @@ export async function resend(target: Target, id: string) {
   if (refusal) throw new CliError(`delivery "${id}" cannot be sent: ${refusals[refusal]}`);
   let isQueued = true;
   const noteUnsent = () => {
-    isQueued = false; // the only line that it logs
+    isQueued = false; // resend logs nothing else
   };
   const send = makeResend({
     store: { read, update },

@@ -21,7 +21,7 @@ Examples:
   npm run ops -- dlq discard --reason malformed --yes
   npm run ops -- --stage prod dlq redrive --rate 5 --limit 1000`;
 
-/** A dead-letter message, and how many copies of it were seen, including itself. */
+/** A dead-letter message, and the number of its copies that were seen, including itself. */
 interface ListedDeadLetter extends DeadLetter {
   readonly copies: number;
 }
@@ -42,7 +42,7 @@ const keptDeadLetter = makeShape<KeptDeadLetter>([
   { heading: 'reason', value: ({ detail }) => detail },
 ]);
 
-/** Lists dead-letter messages, copies as one, and how many more are in flight; bodies only on request. */
+/** Lists dead-letter messages, with copies as one message, and the number in flight. Shows bodies only on request. */
 const listDeadLetters = command('dlq list', {
   description: 'list messages and why each is here; --json also shows their bodies',
   given: { limit: option('<n>', 'show at most n messages', wholeNumber(1, 10_000), 100), bodies: jsonOutput },
@@ -74,7 +74,7 @@ const listDeadLetters = command('dlq list', {
   },
 });
 
-/** Sends dead-letter messages that can be processed now back to their queue; the others stay. */
+/** Sends dead-letter messages that can be processed now back to their queue. The other messages stay. */
 export const redriveDeadLetters = command('dlq redrive', {
   description: 'return messages to their queue, all or those named, if they can be processed now; the others stay',
   given: {
@@ -117,7 +117,7 @@ const showDeadLetter = command('dlq show', {
   },
 });
 
-/** Deletes dead-letter messages permanently. Returns their number, copies counted once. */
+/** Deletes dead-letter messages permanently. Returns their number, with copies counted once. */
 const discardDeadLetters = command('dlq discard', {
   description: 'permanently delete messages: those named, or all that were rejected for a reason',
   notes: examples,

@@ -16,14 +16,14 @@ export interface Judgement {
 
 /**
  * Judges an event by its delivery and by the webhook that is registered now.
- * @param slowSince - since when its attempts are made in the slow lane, if they are and that is known.
+ * @param slowSince - since when its attempts use the slow lane, if they do and the time is known.
  */
 export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined, slowSince?: number): Judgement {
   const latest = delivery.attempts.at(-1);
   const last = latest ? describeAttempt(latest) : 'no attempt has been made';
   switch (delivery.state) {
     case 'pending':
-      // The next attempt will notice that and cancel the delivery.
+      // The next attempt will detect that and cancel the delivery.
       if (!isCurrent(delivery, webhook)) return cancelled;
       return { verdict: 'pending', why: whyWaiting(delivery, webhook, last, slowSince) };
     case 'held':
@@ -36,7 +36,7 @@ export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined, 
 }
 
 /**
- * Judges an event by one line of the log; `undefined` if the line does not show its fate.
+ * Judges an event by one line of the log. Returns `undefined` if the line does not show the event's fate.
  * @param unstored - lines of attempts whose outcome could not be stored.
  */
 export function judgeLine({ at, fields }: LoggedLine, unstored: readonly LoggedLine[] = []): Judgement | undefined {
@@ -81,7 +81,7 @@ export function judgeOverdue(
   return { ...judged, why: `${judged.why}. It is overdue, ${hint}` };
 }
 
-/** Busy lanes receive a message later than its visibility timeout ends. */
+/** A busy lane may receive a message later than its visibility timeout ends. */
 const toleratedMs = 15 * 60_000;
 
 /** Returns whether a line is about an attempt whose outcome could not be stored. */
@@ -101,7 +101,7 @@ function describeUnstored({ attempt, result, status }: LoggedLine['fields']): st
   return `attempt ${attempt}: ${describeResult(String(results[String(result)]), status)}, and the outcome could not be stored`;
 }
 
-/** Judges a message that reused the id of an earlier event for different content: their fates differ. */
+/** Judges a message that reused the id of an earlier event for different content. The events have different fates. */
 function judgeConflict(lines: readonly LoggedLine[], messageId: string): Judgement | undefined {
   const line = lines.find(
     ({ fields }) => fields.message === 'event.conflicting_copy' && fields.messageId === messageId,
@@ -112,8 +112,8 @@ function judgeConflict(lines: readonly LoggedLine[], messageId: string): Judgeme
 }
 
 /**
- * Judges a message by its newest own line with a final state; `undefined` if it became a delivery, or is a copy of one,
- * whose fate it shares.
+ * Judges a message by its newest own line with a final state. Returns `undefined` if the message became a delivery, or
+ * is a copy of a delivery's message and shares its fate.
  * @param unstored - lines of attempts whose outcome could not be stored.
  */
 export function judgeMessage(
@@ -125,7 +125,7 @@ export function judgeMessage(
   return line && endsOwn(line) ? (judgeConflict([line], messageId) ?? judgeLine(line, unstored)) : undefined;
 }
 
-/** Returns whether a line shows that its own message became no delivery, whatever happened to others with its id. */
+/** Returns whether a line shows that its own message became no delivery, regardless of other messages with its id. */
 export function endsOwn({ fields }: LoggedLine): boolean {
   return String(fields.message).startsWith('event.') && fields.message !== 'event.duplicate';
 }
@@ -160,7 +160,7 @@ const cancelled: Judgement = {
   why: 'its webhook was deleted or registered again before it was sent',
 };
 
-/** The verdict while the webhook is still registered: only a test can have been cancelled then. */
+/** The verdict while the webhook is still registered. In that case, only a test can have been cancelled. */
 const cancelledTest: Judgement = {
   verdict: 'cancelled',
   why: 'an operator suspended its webhook before it was sent',
@@ -194,7 +194,7 @@ const verdicts: Readonly<Record<DeliveryState, EventVerdict>> = {
   cancelled: 'cancelled',
 };
 
-/** Returns whether a log line has a final state. It may outlive the record; a pending delivery still has its record. */
+/** Returns whether a value is a final state. The log may outlive the record, but a pending delivery has its record. */
 function isFinal(value: unknown): value is DeliveryState {
   return typeof value === 'string' && value !== 'pending' && Object.hasOwn(verdicts, value);
 }

@@ -128,7 +128,7 @@ export const events: Noun = {
   commands: [findOneEvent, list],
 };
 
-/** Writes the reason of each event below its row, in at most 120 columns. */
+/** Formats the reason of each event below its row, in at most 120 columns. */
 function tableWithReasons(events: readonly AccountEvent[], whenEmpty: string): string {
   const [heading = '', ...rows] = listed.table(events, whenEmpty).split('\n');
   const reasons = events.map(({ why }) => inOneLine(why).replace(/(.{1,116})(?: +|$)/g, '\n    $1'));
@@ -144,7 +144,7 @@ interface EventNames {
   readonly id?: string;
 }
 
-/** Returns the event that argument and options name; `undefined` unless they name exactly one. */
+/** Returns the event that the argument or the options name, or `undefined` if they do not name exactly one. */
 function referenceOf({ named, account, event, id }: EventNames): EventReference | undefined {
   const options = [account, event, id].filter(value => value !== undefined);
   if (named !== undefined) {

@@ -18,11 +18,11 @@ import {
   judgeOverdue,
 } from './event-verdict.ts';
 
-/** The sources that are searched. Each is opened only when it is needed. */
+/** The sources of the search. Each is opened only when it is needed. */
 export interface EventSources {
   readDelivery(id: string): Promise<Delivery | undefined>;
   readonly findWebhook: FindWebhook;
-  /** Since when the attempts of its account and event are made in the slow lane, if they are. */
+  /** Reads since when the attempts of the delivery's account and event use the slow lane, if they do. */
   readSlowSince(delivery: Delivery): Promise<number | undefined>;
   openLog(): EventLog;
   openQueues(): Pick<Queues, 'deadLetters' | 'countInFlight' | 'countQueued'>;
@@ -30,7 +30,7 @@ export interface EventSources {
   readonly interruption?: AbortSignal | undefined;
 }
 
-/** The id of an event: that of its delivery, or that of its message. */
+/** The id of an event, which is the id of its delivery or of its message. */
 export type EventReference = { readonly deliveryId: string } | { readonly messageId: string };
 
 /** The verdict on an event, with the data found about it. */
@@ -38,7 +38,7 @@ export interface FoundEvent extends Judgement {
   readonly deliveryId: string | undefined;
   readonly messageId: string | undefined;
   readonly delivery?: Delivery;
-  /** The time from which the log was searched, if it was. Milliseconds since the epoch. */
+  /** The earliest time of the log search, if there was one. Milliseconds since the epoch. */
   readonly logSince?: number;
 }
 
@@ -62,8 +62,8 @@ export async function findPublished(
 }
 
 /**
- * Finds an event and its verdict: from its delivery, else from the logs of the delivery functions, as far back as these
- * are kept, else from the dead-letter queue.
+ * Finds an event and its verdict. Reads its delivery, then the retained logs of the delivery functions, and then the
+ * dead-letter queue, until the event is found.
  * @param since - the earliest time to search the log, in milliseconds since the epoch.
  */
 export async function findEvent(
@@ -104,7 +104,7 @@ export async function findEvent(
   progress('Reading the dead-letter queue');
   const queues = openQueues();
   const before = await queues.countInFlight();
-  // SQS moves a message after its last receive without a log line. A rejected message has one.
+  // SQS moves a message after its last receive without a log line. A rejected message has a log line.
   const isWanted = (found: DeadLetter) => isOf(found, id) && (!newest || found.reason === null);
   const { deadLetter, looked } = await findDeadLetter(queues, isWanted, interruption);
   if (deadLetter) {
@@ -127,7 +127,7 @@ export async function findEvent(
   };
 }
 
-/** Returns whether a delivery belongs to a message: its own one, or the one of which it was a copy. */
+/** Returns whether a delivery belongs to a message or to the message of which it was a copy. */
 function isOfMessage(delivery: Delivery, messageId: string, lines: readonly LoggedLine[]): boolean {
   const isCopy = lines.some(({ fields }) => fields.message === 'event.duplicate' && fields.messageId === messageId);
   return delivery.messageId === messageId || isCopy;
@@ -162,7 +162,7 @@ interface FoundDeadLetter {
   readonly looked: number;
 }
 
-/** Returns the part of the sentence about the dead-letter messages that were searched. */
+/** Returns the part of the sentence about the dead-letter messages that were read. */
 function seenDeadLetters(inFlight: number, looked: number): string {
   const seen =
     looked < maxDeadLetters

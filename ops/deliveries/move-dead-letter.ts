@@ -7,8 +7,8 @@ import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import type { DeadLetter, Queues } from '../stage/queues.ts';
 
 /**
- * Moves a dead-letter message back to its queue. Returns the reason if it stays. It sends before it removes: an
- * interruption leaves a copy, which the delivery recognises, and never loses a message.
+ * Moves a dead-letter message back to its queue. Returns the reason if it stays. It sends before it removes, so that an
+ * interruption never loses a message. It may leave a copy, which the delivery recognises.
  */
 export async function moveDeadLetter(
   queues: Pick<Queues, 'send' | 'remove'>,
@@ -35,13 +35,13 @@ export interface Destination {
   readonly queue: 'EventsQueueUrl' | 'RetryQueueUrl';
   readonly body: string;
   readonly account: string;
-  /** Only of an event: an attempt belongs to a delivery. */
+  /** Set only for an event. An attempt belongs to a delivery. */
   readonly eventName?: EventName;
 }
 
 /**
- * Returns the queue of a message, or the reason why it cannot be processed now. An event without an idempotency id gets
- * its original message id as one, so that it keeps its delivery id.
+ * Returns the queue of a message, or the reason why it cannot be processed now. If an event has no idempotency id, its
+ * original message id becomes that id, so that the delivery id stays the same.
  */
 export function destinationOf({ origin, body }: DeadLetter): Destination | { readonly refused: string } {
   const verdict = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
@@ -68,7 +68,7 @@ function rejectionOf(error: unknown): string | undefined {
   return isRejected ? error.message : undefined;
 }
 
-/** If it were moved, it would be dropped. */
+/** The reason for a message that its queue would drop. */
 const tooEarly = 'its account registered the webhook after the event was sent. Ask the publisher to publish it again';
 
 const eventMessage = z.looseObject({ id: z.optional(z.string()) });

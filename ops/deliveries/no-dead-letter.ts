@@ -1,13 +1,13 @@
 import { CliError } from '../stage/operator.ts';
 import { readElsewhere } from '../stage/queues.ts';
 
-/** Returns the error about messages that the queue does not show: they are gone, or in flight in another program. */
+/** Returns the error about messages that the queue does not return. They are gone, or in flight in another program. */
 export function noDeadLetter(missing: readonly string[], inFlight: number): CliError {
   const hint = inFlight === 0 ? '"dlq list" shows the messages that are there' : readElsewhere(inFlight);
   return new CliError(`the dead-letter queue shows no message ${missing.join(', ')}: ${hint}.`);
 }
 
-/** Returns the error about an interrupted command, with the command for the rest or the missing messages. */
+/** Returns the error about an interrupted command. It contains the command for the remaining or missing messages. */
 export function interrupted(verb: 'redrive' | 'discard', missing: ReadonlySet<string>): CliError {
   return new CliError(`Interrupted. ${goOn(verb, missing, 'the others')}`);
 }
@@ -18,7 +18,7 @@ export function goOn(verb: 'redrive' | 'discard', missing: ReadonlySet<string>, 
   return `${again} to continue with ${others}.`;
 }
 
-/** A message that cannot be processed now, and why. */
+/** A message that cannot be processed now, and the reason. */
 export interface KeptDeadLetter {
   readonly messageId: string;
   readonly detail: string;

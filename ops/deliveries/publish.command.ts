@@ -29,7 +29,7 @@ export function makePublish(events: EventFormat) {
     notes: examples(exampleOptions('proposta.recebida')),
     given: words,
     refuse: given => {
-      // Only the outcome matters, not the message id and the URL of links.
+      // Only the outcome matters, not the message id and the URLs of links.
       const verdict = parseEventMessage(messageOf(given), 'unused', 'https://unused.example.com', events);
       return verdict.outcome === 'rejected' && `${given.event} cannot be published: ${inOptions(verdict.detail)}.`;
     },
@@ -51,7 +51,7 @@ export function makePublish(events: EventFormat) {
     },
   });
 
-  /** Returns the option of a field, which is required if every event needs the field. */
+  /** Returns the option of a field, which is required if every event requires the field. */
   function wordOf(name: string, { kind, optional }: EventField): ArgSpec<string | number | undefined> {
     const isInAll = EVENT_NAMES.every(event => rows[event].fields.includes(name));
     const label = isInAll ? name : `${name}, for the events that have one`;
@@ -66,25 +66,25 @@ export function makePublish(events: EventFormat) {
     return JSON.stringify(events.message(event, { id_conta: account, id }, values));
   }
 
-  /** Replaces the names of fields by those of their options. */
+  /** Replaces the names of fields with the names of their options. */
   function inOptions(detail: string): string {
     return detail.replace(/(?<=^|; )(\w+):/g, (found, field: string) => optionOf.get(field) ?? found);
   }
 
-  /** Returns the options that give an event the values of documents. */
+  /** Returns options that set the fields of an event to the values in the documents. */
   function exampleOptions(event: EventName): string {
     return rows[event].fields.map(name => `${optionOf.get(name)} ${JSON.stringify(fields[name]?.example)}`).join(' ');
   }
 }
 
-/** The options of the fields of every message, by the names in the detail of a rejection. */
+/** The options for the fields of every message, by the names in the detail of a rejection. */
 const ownOptions = [
   ['id_conta', '--account'],
   ['event', '--event'],
   ['id', '--id'],
 ] as const;
 
-/** Returns the value name of a field's option: `salesChannel` of `sales-channel`. */
+/** Returns the value name of a field's option, such as `salesChannel` for `sales-channel`. */
 function valueName({ option }: EventField): string {
   return option.replace(/-./g, ([, deadLetter = '']) => deadLetter.toUpperCase());
 }

@@ -7,16 +7,16 @@ import { goOn, interrupted, type KeptDeadLetter, noDeadLetter } from './no-dead-
 
 interface RedriveOptions {
   readonly ids: readonly string[];
-  /** Messages a second. */
+  /** In messages per second. */
   readonly rate: number;
   /** The maximum number of messages to move. */
   readonly limit: number;
 }
 
 /**
- * Moves dead-letter messages until there are no more, or the limit is reached. Others that it received reappear when it
+ * Moves dead-letter messages until there are no more, or the limit is reached. Other received messages reappear when it
  * ends.
- * @throws {CliError} if a named message was not among all those received.
+ * @throws {CliError} if a named message was not among the received messages.
  */
 export async function redrive(
   { target, progress, warn, recordResult, recordTarget, interruption }: AuditedTask,
@@ -31,7 +31,7 @@ export async function redrive(
   const inFlight = new Map<string, Promise<void>>();
   const failures: unknown[] = [];
   let [isCutOff, isInterrupted, nextAt, looked] = [false, false, 0, 0];
-  // Messages that can be moved may come after any number of others.
+  // Messages that can be moved may come after any number of other messages.
   for await (const found of queues.deadLetters(maxDeadLetters, { settle: () => Promise.all(inFlight.values()) })) {
     looked += 1;
     const wait = nextAt - target.clock.now();
@@ -97,7 +97,7 @@ export async function redrive(
   }
 }
 
-/** Warns if the search ended at its limit: there may be others. */
+/** Warns if the search ended at its limit, because there may be more messages. */
 export function warnOfOthers(looked: number, warn: AuditedTask['warn']): void {
   if (looked < maxDeadLetters) return;
   warn(
@@ -108,5 +108,5 @@ export function warnOfOthers(looked: number, warn: AuditedTask['warn']): void {
 /** The maximum number of dead-letter messages that one command reads. */
 export const maxDeadLetters = 100_000;
 
-/** Messages that are moved concurrently. A move takes three calls, and the rate determines when the next one starts. */
+/** The maximum number of concurrent moves. Each makes three calls, and the rate determines when the next one starts. */
 const atOnce = 64;

@@ -13,7 +13,7 @@ export interface ReplayRequest extends ReplayRange {
   readonly event: EventName;
 }
 
-/** A replay that has read its range once. While it is running it reads the range once more, since an index lags. */
+/** A replay that has read its range once. A running replay reads its range once more, since an index lags. */
 export type Replayed = Pick<Replay, 'id' | 'state' | 'sent'>;
 
 /** A webhook that has deliveries to replay. */
@@ -22,14 +22,14 @@ export interface ReplayedWebhook {
   readonly event: EventName;
 }
 
-/** The outcome of one webhook's replay. `skipped`: it did not start, or was cancelled. */
+/** The outcome of one webhook's replay. `skipped` means that it did not start or was cancelled. */
 export type ReplayOutcome = ReplayedWebhook &
   ((Replayed & { readonly outcome: 'done' }) | { readonly outcome: 'skipped'; readonly reason: string });
 
 /**
  * Replays a range of one webhook's deliveries and waits until all are sent. If the command ends early, the service
  * continues the replay.
- * @throws {CliError} if it cannot start, or is cancelled.
+ * @throws {CliError} if the replay cannot start or is cancelled.
  */
 export function replayWebhook({ target, ...task }: AuditedTask, request: ReplayRequest): Promise<Replayed> {
   return runReplay(request, openReplays(target), {
@@ -42,9 +42,9 @@ export function replayWebhook({ target, ...task }: AuditedTask, request: ReplayR
 }
 
 /**
- * Cancels a running replay. It can be repeated.
+ * Cancels a running replay. The call can be repeated.
  *
- * @throws {CliError} if there is no such replay, or it has ended otherwise.
+ * @throws {CliError} if the replay does not exist, or ended without a cancellation.
  */
 export async function cancelReplay(
   { target }: AuditedTask,
@@ -60,8 +60,8 @@ export async function cancelReplay(
 }
 
 /**
- * Replays a range of deliveries of all webhooks of an account, or of all accounts, and waits until all are sent. It can
- * be repeated, since sent deliveries leave that state.
+ * Replays a range of deliveries of all webhooks of an account, or of all accounts, and waits until all are sent. The
+ * call can be repeated, since sent deliveries leave the requested state.
  * @throws {CliError} if the operator does not confirm.
  */
 export async function replayAll(
@@ -83,8 +83,8 @@ export async function replayAll(
 }
 
 /**
- * Runs the replays of many webhooks, ten at once, and reports each in a line.
- * @throws the first failure that does not concern one webhook alone; no further replay starts after it.
+ * Runs the replays of many webhooks, 10 at a time, and reports each in a line.
+ * @throws the first failure that concerns more than one webhook. No further replay starts after that failure.
  */
 export async function replayEach(
   webhooks: readonly ReplayedWebhook[],
@@ -177,7 +177,7 @@ async function startReplay(
   return started.replay;
 }
 
-/** Finds the webhooks with deliveries in a range: for one account by its partitions, for all in one scan. */
+/** Finds the webhooks with deliveries in a range. Queries one account's partitions, or scans once for all accounts. */
 async function webhooksWith(
   { target, progress }: AuditedTask,
   account: string | undefined,
@@ -191,7 +191,7 @@ async function webhooksWith(
   const { history } = openDeliveries(target);
   const query = { accountId: account, state: wanted, from, before: to, registration: null, limit: 1, after: undefined };
   const pages = await Promise.all(EVENT_NAMES.map(eventName => history({ ...query, eventName })));
-  // A page can be empty although others follow it.
+  // A page can be empty although more pages follow.
   const found = EVENT_NAMES.filter((_, at) => pages[at]?.deliveries.length || pages[at]?.next !== undefined);
   return found.map(event => ({ account, event }));
 }
@@ -201,11 +201,11 @@ function describe(outcome: ReplayOutcome): string {
   return outcome.sent === 0 ? 'no deliveries to replay' : `${outcome.sent} deliveries queued`;
 }
 
-/** The maximum number in the question. */
+/** The maximum number of deliveries in the question. */
 const maxCounted = 1_000;
 
-/** Concurrent replays of one command. Each sends ten deliveries a second. */
+/** The maximum number of concurrent replays of one command. Each sends 10 deliveries a second. */
 const maxAtOnce = 10;
 
-/** Milliseconds. */
+/** In milliseconds. */
 const pollInterval = 1_000;

@@ -86,7 +86,7 @@ const wholeWebhook = makeShape<WebhookView>([
   { heading: 'updated', value: ({ updatedAt }) => iso(updatedAt) },
 ]);
 
-/** Lists an account's webhooks with a query, and those of all accounts by reading the whole table. */
+/** Lists an account's webhooks with a query, or the webhooks of all accounts by reading the whole table. */
 const listWebhooks = command('webhooks list', {
   description: 'list webhooks, and why and since when they are suspended, failing or slow',
   notes: listNotes,
@@ -129,7 +129,7 @@ const show = command('webhooks show', {
   report: wholeWebhook.show,
 });
 
-/** Suspends a webhook, or the next one to be registered. An account without webhooks and users is a typo. */
+/** Suspends a webhook, or the next one to be registered. Rejects an account without webhooks and users as a typo. */
 export const suspendWebhook = command('webhooks suspend', {
   description: 'suspend a webhook, or the next one that is registered; its account cannot reactivate it',
   given: ofWebhook,
@@ -155,7 +155,7 @@ export const suspendWebhook = command('webhooks suspend', {
   }),
 });
 
-/** Ends the suspension of a webhook, or of the next one. */
+/** Ends the suspension of a webhook, or of the next webhook to be registered. */
 export const reactivateWebhook = command('webhooks reactivate', {
   description: 'reactivate a webhook, no matter why it is suspended',
   given: ofWebhook,
@@ -182,7 +182,7 @@ export const reactivateWebhook = command('webhooks reactivate', {
   },
 });
 
-/** Sends one attempt of a sample event, as the account's own test does. */
+/** Sends one attempt of a sample event, like the test that an account can start. */
 const testWebhook = command('webhooks test', {
   description: 'send one attempt of a sample event; the account can do the same',
   given: ofWebhook,
@@ -202,7 +202,7 @@ export const webhooks: Noun = {
   commands: [listWebhooks, show, suspendWebhook, reactivateWebhook, testWebhook],
 };
 
-/** Returns whether an account has a user. It may have to read all users. */
+/** Returns whether an account has a user. It may need to read all users. */
 async function hasUser({ target, progress }: Task, account: string): Promise<boolean> {
   const onPage = (read: number) => progress(`Users read so far: ${read}`);
   return (await openUsers(target).listUsers({ account, limit: 1, onPage })).length > 0;

@@ -13,8 +13,8 @@ export interface Registration {
 export type WebhookView = ReturnType<typeof viewWebhook>;
 
 /**
- * Shows a suspension without a webhook as a suspended webhook with no other values, and only the host of a URL.
- * @param slowSince - since when its attempts are made in the slow lane, if they are.
+ * Shows a suspension without a webhook as a suspended webhook without other values, and only the host of a URL.
+ * @param slowSince - since when its attempts use the slow lane, if they do.
  */
 export function viewWebhook(found: Webhook | Hold, slowSince?: number) {
   const { accountId, eventName } = found;

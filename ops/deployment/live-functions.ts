@@ -5,14 +5,14 @@ import { isDeployed } from './stack-states.ts';
 
 /** A deployed function, and the version that its alias `live` points to. */
 export interface LiveFunction {
-  /** Its name in the code and on every page: `Token`. */
+  /** Its name in the code and in messages, such as `Token`. */
   readonly name: string;
   /** Its name in Lambda. */
   readonly functionName: string;
   readonly version: number;
   /** The versions that share the alias's traffic while CodeDeploy shifts it. */
   readonly sharing: readonly number[];
-  /** The version in the template of the last deployment. CodeDeploy starts the next one from it. */
+  /** The version in the template of the last deployment. CodeDeploy starts the next deployment from it. */
   readonly deployedVersion: number | undefined;
   /** The revision of the alias, which changes with each update. */
   readonly revisionId: string | undefined;
@@ -21,7 +21,7 @@ export interface LiveFunction {
 /** The name of the alias that all callers use. */
 export const liveAlias = 'live';
 
-/** Returns the stacks in a stage's file. */
+/** Returns the stacks that the stage's file defines. */
 export function ownStacks({
   stacks,
   configuration,
@@ -46,7 +46,7 @@ export async function readLiveFunctions(
   );
 }
 
-/** A function whose alias is not at the version of the last deployment, or shares its traffic with another version. */
+/** A function whose alias does not point to the version of the last deployment, or splits its traffic. */
 export type MovedAlias = Pick<LiveFunction, 'version' | 'deployedVersion' | 'sharing'> & { readonly function: string };
 
 /** Returns the functions whose aliases were moved since the last deployment, or whose traffic is still shifting. */

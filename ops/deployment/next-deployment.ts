@@ -1,8 +1,8 @@
 import type { StageStacks } from '../stage/stage-stacks.ts';
 
 /**
- * Returns the command of the deployment after `ops rollback`. CodeDeploy starts from the version of the last template and refuses an alias
- * that was moved, hence `gradual=false`. CloudFormation deploys the same commit again only under another release, hence the number.
+ * Returns the command of the deployment after `ops rollback`. CodeDeploy starts from the version of the last template and rejects an alias
+ * that was moved, so the command has `gradual=false`. CloudFormation redeploys a commit only as a new release, so it has a number.
  */
 export function nextDeployment({ configuration, stacks }: Pick<StageStacks, 'configuration' | 'stacks'>): string {
   const releases = stacks.flatMap(

@@ -6,12 +6,12 @@ import type { Target } from '../stage/target.ts';
 import { type LiveFunction, liveAlias, ownStacks, readLiveFunctions } from './live-functions.ts';
 import { isChanging, refuseWhileDeploying } from './stack-states.ts';
 
-/** A release of which Lambda still has versions. */
+/** A release that still has versions in Lambda. */
 export interface Release {
   readonly release: string;
-  /** RFC 3339: the time of its last version. */
+  /** The time of its last version, in RFC 3339. */
   readonly publishedAt: string;
-  /** Its newest version of each function, by the function's name in the code. */
+  /** Its newest version of each function, by the name of the function in the code. */
   readonly versions: ReadonlyMap<string, number>;
 }
 
@@ -49,8 +49,8 @@ export interface Move {
 }
 
 /**
- * Points all aliases of a stage to the versions of a release, and removes their weights. It can be repeated.
- * @throws {CliError} if no function has the release, during a deployment, and if an alias could not be moved.
+ * Points all aliases of a stage to the versions of a release, and removes their weights. The call can be repeated.
+ * @throws {CliError} if no function has the release, if a deployment is running, or if an alias could not be moved.
  */
 export async function rollBack(task: AuditedTask, deployed: StageStacks, release: string) {
   const { target, progress, confirm, recordResult } = task;

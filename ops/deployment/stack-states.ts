@@ -2,7 +2,7 @@ import { CliError } from '../stage/operator.ts';
 import { type DeployedStack, isLeftOver, type StageStacks, stackNameOf } from '../stage/stage-stacks.ts';
 
 /**
- * Returns advice on a stack that is left over, or on its state; `undefined` if it was deployed or does not exist.
+ * Returns advice on a stack that is left over, or on its state, or `undefined` if it is deployed or does not exist.
  * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
  */
 export function adviceOn(
@@ -31,7 +31,7 @@ export function adviceOn(
   if (state === 'ROLLBACK_COMPLETE' || state === 'ROLLBACK_FAILED') {
     const failed = `${subject}: its first deployment failed (${cloudFormation('describe-stack-events')} shows why)`;
     return found.EnableTerminationProtection
-      ? // For this stack only: unprotected in its file, the whole stage would lose its protection.
+      ? // Only for this stack. If its file disabled protection, the whole stage would lose its protection.
         `${failed}, and it cannot be deleted and created again, because it is protected. Run: ${openUp}. The next deployment then deletes it and creates it again.`
       : `${failed}. The next deployment deletes it and creates it again.`;
   }
@@ -48,7 +48,7 @@ export function adviceOn(
 }
 
 /**
- * Rejects a roll-back during a deployment, which would point the aliases to its own versions when it ends.
+ * Rejects a rollback during a deployment, which would point the aliases to its own versions at its end.
  * @throws {CliError} with the commands that end the deployment or wait for its end.
  */
 export function refuseWhileDeploying({ stacks, region }: Pick<StageStacks, 'stacks' | 'region'>): void {
@@ -62,7 +62,7 @@ export function refuseWhileDeploying({ stacks, region }: Pick<StageStacks, 'stac
     state === 'UPDATE_IN_PROGRESS'
       ? `To stop it and roll it back: aws cloudformation cancel-update-stack ${options}, then ${waitFor('rollback')}. Otherwise wait`
       : 'Wait';
-  const isFirst = state === 'ROLLBACK_IN_PROGRESS'; // no waiter succeeds
+  const isFirst = state === 'ROLLBACK_IN_PROGRESS'; // no waiter can succeed in this state
   const [change = ''] = state.startsWith('UPDATE_ROLLBACK') ? ['rollback'] : state.toLowerCase().split('_');
   const until = isFirst ? `${waitFor('create')}, which then ends with 255` : waitFor(change);
   throw new CliError(
@@ -76,7 +76,7 @@ export function isChanging({ found }: DeployedStack): boolean {
   return state.endsWith('_IN_PROGRESS') && state !== 'REVIEW_IN_PROGRESS';
 }
 
-/** Returns whether CloudFormation rejects an update of a stack in its state, and the CDK does not delete it first. */
+/** Returns whether CloudFormation rejects an update of a stack in its state, unless the CDK deletes the stack first. */
 export function blocksDeployment(stack: DeployedStack): boolean {
   const { StackStatus = '', EnableTerminationProtection } = stack.found ?? {};
   if (isChanging(stack) || StackStatus === 'DELETE_FAILED') return true;
@@ -84,7 +84,7 @@ export function blocksDeployment(stack: DeployedStack): boolean {
   return ['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'].includes(StackStatus) && EnableTerminationProtection === true;
 }
 
-/** Returns whether a stack was ever deployed. One whose first deployment failed is empty. */
+/** Returns whether a stack was ever deployed. A stack whose first deployment failed is empty. */
 export function isDeployed({ found }: DeployedStack): boolean {
   return found !== undefined && !neverMade.includes(found.StackStatus ?? '');
 }

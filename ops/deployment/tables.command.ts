@@ -14,7 +14,7 @@ import { CliError, isNamed } from '../stage/operator.ts';
 import { openUsers } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
-// `sessions` and `lockouts` are excluded: a restored session could be one that was ended.
+// `sessions` and `lockouts` are excluded, because a restored session may have ended.
 const names = ['clients', 'users', 'credentials', 'webhooks', 'deliveries', 'keyring'] as const;
 const table = argument('table', `of the stage: ${names.join(', ')}`, z.enum(names));
 const restored = argument('restored', 'the name of the table that AWS restored', notEmpty);
@@ -44,7 +44,7 @@ async function copy(task: AuditedTask, words: { table: string; restored: string 
   const counts = { restored: 0, same: 0, changed: 0, expired: 0, copied: 0, notCopied: 0 };
   for await (const { Items = [] } of paginateScan({ client: target.documents() }, { TableName: words.restored })) {
     for (const items of chunksOf(Items, 40)) {
-      const results = await Promise.allSettled(items.map(copyItem)); // all have ended when one fails
+      const results = await Promise.allSettled(items.map(copyItem)); // no call is in flight when one fails
       for (const result of results) if (result.status === 'fulfilled') counts[result.value] += 1;
       counts.restored += items.length;
       if (counts.copied > 0) recordResult({ count: counts.copied });
@@ -74,14 +74,14 @@ async function copy(task: AuditedTask, words: { table: string; restored: string 
       if (!isNamed(error, 'ConditionalCheckFailedException')) throw error;
     }
     if (item.kind !== 'encryption') return false;
-    // Another key now has its generation. With the lowest one, it still decrypts its values but never becomes active.
+    // Another key now has its generation. With the lowest generation, the key still decrypts but never becomes active.
     const keys = await readKeys(target.dynamo, own, 'encryption');
     const generation = (keys[0]?.generation ?? 1) - 1;
     return keys.every(({ keyId }) => keyId !== item.keyId) && put({ ...item, generation });
   }
 }
 
-/** Leaves out a key that may have been revoked, and a credential whose user was deleted or has a new address. */
+/** Skips a key that may have been revoked, and a credential whose user was deleted or has a new address. */
 async function mayReturn({ target, warn }: AuditedTask, name: string, item: Item): Promise<boolean> {
   if (name !== 'credentials') return name !== 'keyring' || item.kind === 'encryption';
   const reading = openUsers(target).findUser(String(item.userId));

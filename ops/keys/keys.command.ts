@@ -144,7 +144,7 @@ async function rotateAtOnce(
   return results;
 }
 
-/** Returns the error of a rotation that failed half-way: the results, the rest, and the commands for the rest. */
+/** Returns the error of a rotation that failed midway, with the results, the rest, and the commands for the rest. */
 function incomplete({ target }: Pick<AuditedTask, 'target'>, { error, results, left, revoke }: Incomplete): CliError {
   const undeleted = error instanceof RevocationError ? error : undefined;
   const leftOf = (kind: KeyKind) =>
@@ -166,7 +166,7 @@ function incomplete({ target }: Pick<AuditedTask, 'target'>, { error, results, l
 interface Incomplete {
   readonly error: unknown;
   readonly results: readonly RotationResult[];
-  /** The kinds that are not rotated, or not completely. */
+  /** The kinds that are not rotated, or only partly. */
   readonly left: readonly KeyKind[];
   readonly revoke: boolean;
 }
@@ -180,8 +180,8 @@ function textOf({ kind, created, removed }: RotationResult): string {
 }
 
 /**
- * Runs the daily rotation. The stage's own function does it, which tests its role and its code, and ends the alarm
- * `KeysNotRotated`, which watches only that function.
+ * Runs the daily rotation in the stage's own function. This tests the role and the code of the function, and ends the
+ * alarm `KeysNotRotated`, which monitors only that function.
  * @throws {CliError} with the error of the function.
  */
 async function runDailyRotation(target: Target): Promise<readonly RotationResult[]> {
@@ -198,5 +198,5 @@ async function runDailyRotation(target: Target): Promise<readonly RotationResult
 const rotated = z.array(z.object({ kind: z.enum(keyKinds), created: z.int().optional(), removed: z.array(z.int()) }));
 const failed = z.object({ errorType: z.string().default('error'), errorMessage: z.string().default('') });
 
-/** The tokens that end with the keys of a kind. Encryption keys are not listed: they protect stored secrets. */
+/** The tokens that end with the keys of a kind. Encryption keys are not listed, because they protect stored secrets. */
 const endedBy: Partial<Record<KeyKind, string>> = { signing: 'every access token', mac: 'every refresh token' };

@@ -11,7 +11,7 @@ export interface ServiceOutputs {
   readonly EventsQueueUrl: string;
   readonly DeadLetterQueueUrl: string;
   readonly ReceiverUrl: string;
-  /** Has no token: the link with a token is printed. */
+  /** The URL without a token. The link with a token is printed. */
   readonly ConsoleUrl: string;
   readonly Demo: DemoCredentials;
 }
@@ -29,7 +29,7 @@ export function cloudRequest(
   }: { readonly terminal: Terminal; readonly signal: AbortSignal; readonly consoleUrl: string },
 ): LocalCloudRequest<ServiceOutputs> {
   const { dataDirectory } = options;
-  /** The ports are consecutive; with 0, each part uses any free one. */
+  /** The ports are consecutive. If `port` is 0, each part uses any free port. */
   const portAt = (offset: number) => (port === 0 ? 0 : port + offset);
   return {
     ...options,

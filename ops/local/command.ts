@@ -12,13 +12,13 @@ import { greeting } from './greeting.ts';
 import { type LocalOptions, parseOptions, UsageError } from './options.ts';
 
 /**
- * Runs Emissor on this machine until it is asked to stop.
- * @param words - the command line, without node and script
- * @returns the exit code: 0, 1 for a run that failed, 2 for an invalid command line. An error that the user can correct
- * is printed as one line on stderr.
+ * Runs Emissor on this machine until it receives a request to stop.
+ * @param words - the command line, without node and script.
+ * @returns the exit code, which is 0, 1 for a failed run, or 2 for an invalid command line. An error that the user can
+ * correct is printed as one line on stderr.
  */
 export async function runLocally(words: readonly string[]): Promise<number> {
-  // Its reader is gone; the run continues.
+  // The reader of the output may close it. The run continues.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   const signal = listenForStop();
   try {
@@ -32,7 +32,7 @@ export async function runLocally(words: readonly string[]): Promise<number> {
   }
 }
 
-/** Aborts at the first request to stop; a second one ends the process at once. */
+/** Aborts at the first request to stop. A second request ends the process immediately. */
 function listenForStop(): AbortSignal {
   const stopping = new AbortController();
   let firstAt: number | undefined;
@@ -47,13 +47,13 @@ function listenForStop(): AbortSignal {
   return stopping.signal;
 }
 
-/** Closing the console window is SIGHUP on Windows. Elsewhere `nohup` must be able to ignore it. */
+/** Windows reports a closed console window as SIGHUP. On other systems, `nohup` must be able to ignore SIGHUP. */
 const stopSignals: readonly NodeJS.Signals[] =
   process.platform === 'win32' ? ['SIGINT', 'SIGTERM', 'SIGBREAK', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
 
 /**
  * Stops a run whose npm was killed. The script `start` replaces its shell with this program (`exec`), so npm forwards
- * SIGINT and SIGTERM and waits for its end. SIGKILL is not forwarded. (On Windows the parent's id never changes.)
+ * SIGINT and SIGTERM and waits for it. npm cannot forward SIGKILL. (On Windows, the parent's id never changes.)
  */
 function onParentExit(stop: () => void): void {
   const parent = process.ppid;
@@ -99,7 +99,7 @@ async function runUntilEnd(options: LocalOptions, terminal: Terminal, signal: Ab
   }
 }
 
-/** A link signs in as the demo admin. */
+/** Returns the options of the console, whose links sign in as the demo admin. */
 function consoleOptions({ AuthUrl, BaseUrl, Demo }: ServiceOutputs) {
   return {
     service: { authUrl: AuthUrl, baseUrl: BaseUrl, fetch },
@@ -112,7 +112,7 @@ function consoleOptions({ AuthUrl, BaseUrl, Demo }: ServiceOutputs) {
   };
 }
 
-/** Names the documents after the outputs file: others in that folder belong to other runs or are published. */
+/** Writes documents named after the outputs file, because the folder may contain documents that are not of this run. */
 function writeDocuments({ outputsFile }: LocalOptions, { AuthUrl, BaseUrl }: ServiceOutputs) {
   const prefix = `${basename(outputsFile, '.json')}.`;
   try {
@@ -123,7 +123,7 @@ function writeDocuments({ outputsFile }: LocalOptions, { AuthUrl, BaseUrl }: Ser
   }
 }
 
-/** Calls a function at each Enter, if there is a terminal. */
+/** Calls a function each time Enter is pressed, if there is a terminal. */
 function onEnter(act: () => void): void {
   if (process.stdin.isTTY) createInterface({ input: process.stdin }).on('line', act);
 }

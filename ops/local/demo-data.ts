@@ -4,13 +4,13 @@ import * as z from 'zod';
 import { openClients, openUsers } from '../stage/stores.ts';
 import { localTarget } from '../stage/target.ts';
 
-/** A client with both grants and an admin user, which exist from the start. */
+/** The credentials of a client with both grants and of an admin user. Both exist from the start. */
 export type DemoCredentials = Readonly<z.output<typeof credentialsSchema>>;
 
 /**
  * Creates the demo client (both grants) and the demo admin, unless those in the file still exist.
- * @param file - stores the credentials across restarts, because the tables have only hashes. @default - none
- * @throws {StartError} when the stacks lack a table
+ * @param file - stores the credentials across restarts, because the tables only contain hashes. @default - none
+ * @throws {StartError} if the stacks lack a table
  */
 export async function provisionDemo(outputs: RunOutputs, file?: string): Promise<DemoCredentials> {
   for (const table of ['ClientsTable', 'UsersTable', 'CredentialsTable']) requiredOutput(outputs, table);
@@ -26,7 +26,7 @@ export async function provisionDemo(outputs: RunOutputs, file?: string): Promise
       name: 'Demo',
       grants: ['password', 'refresh_token'],
     });
-    const earlier = await users.findUserByEmail(email); // of a run that ended before it could write the file
+    const earlier = await users.findUserByEmail(email); // created by a run that ended before it could write the file
     if (earlier) await users.setUserPassword(earlier.userId, password);
     else await users.createUser({ email, password, accountId, role: 'admin' });
 

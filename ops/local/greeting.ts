@@ -1,6 +1,6 @@
 import type { ServiceOutputs } from './cloud-request.ts';
 
-/** Returns the text for a run that is ready: the addresses, a first request, how to stop it. */
+/** Returns the text that a run prints when it is ready: the addresses, a first request, and how to stop the run. */
 export function greeting(
   outputs: ServiceOutputs & { readonly DynamoDbEndpoint: string },
   { outputsFile, consoleLink, mappings }: GreetingDetails,
@@ -39,11 +39,11 @@ export function greeting(
 interface GreetingDetails {
   readonly outputsFile: string;
   readonly consoleLink: string;
-  /** The port of the receiver behind each name, as `--map` gave it. */
+  /** The port of the receiver of each name, from `--map`. */
   readonly mappings: ReadonlyMap<string, number>;
 }
 
-/** Returns one line on Windows, whose shells continue lines differently. */
+/** Returns the first request, on one line on Windows, whose shells continue lines differently. */
 function firstRequest({ AuthUrl, Demo }: ServiceOutputs): readonly string[] {
   const lines = [
     `  curl -s ${AuthUrl}/oauth/v1/token -d grant_type=password`,

@@ -5,21 +5,21 @@ import { stageConfiguration } from '../../lib/config.ts';
 import { ConfigurationError } from '../../lib/stage-files.ts';
 import { callersPath } from '../command-line/forms.ts';
 
-/** The options of a local run: the command line, parsed. */
+/** The parsed command line of a local run. */
 export interface LocalOptions {
-  /** The port of {auth_url}, followed by those of the other parts; with 0 each uses any free one. */
+  /** The port of {auth_url}. The ports of the other parts follow it. With 0, each part uses any free port. */
   readonly port: number;
-  /** Directory that keeps tables, queues, keys and the demo data across restarts; in memory without it. */
+  /** The folder that stores tables, queues, keys and the demo data across restarts. If missing, they are in memory. */
   readonly dataDirectory?: string;
-  /** Public host name -> port of a plain HTTP server on 127.0.0.1. */
+  /** The port of a plain HTTP server on 127.0.0.1, by public host name. */
   readonly mappings: ReadonlyMap<string, number>;
-  /** File with more names, read again whenever it changes. */
+  /** The file with more host names, which is read again whenever it changes. */
   readonly hostsFile?: string;
-  /** File with the faults to inject, read again whenever it changes. */
+  /** The file with the faults to inject, which is read again whenever it changes. */
   readonly faultsFile?: string;
-  /** Cloud assembly to run. @default - the app is synthesised */
+  /** The cloud assembly to run. @default - the app is synthesised */
   readonly assemblyDirectory?: string;
-  /** Stage values to override, as the context of the CDK app. */
+  /** The stage values to override, as the context of the CDK app. */
   readonly stageValues: Readonly<Record<string, string>>;
   /** The file for the URLs and credentials of this run. */
   readonly outputsFile: string;
@@ -33,8 +33,8 @@ export class UsageError extends StartError {
 /**
  * Parses the command line (without node and script).
  *
- * @returns `undefined` when help was asked for and has been printed.
- * @throws {UsageError} for anything unknown or malformed.
+ * @returns `undefined` if the help was requested and has been printed.
+ * @throws {UsageError} if anything is unknown or malformed.
  */
 export function parseOptions(words: readonly string[], defaultOutputsFile: string): LocalOptions | undefined {
   const command = makeCommand(defaultOutputsFile);
@@ -45,7 +45,7 @@ export function parseOptions(words: readonly string[], defaultOutputsFile: strin
     throw asUsageError(error);
   }
   const given = command.opts();
-  const empty = command.options.find(option => given[option.attributeName()] === ''); // a shell's variable that is not set
+  const empty = command.options.find(option => given[option.attributeName()] === ''); // an unset variable of a shell
   if (empty) throw new UsageError(`${empty.long}: it must not be empty.`);
   if (given.assembly !== undefined && (given.set !== undefined || given.retrySchedule !== undefined)) {
     throw new UsageError(
@@ -97,7 +97,7 @@ function makeCommand(defaultOutputsFile: string): Command {
     .exitOverride();
 }
 
-/** commander starts its message with "error: " and puts the parser's reason on a separate line. */
+/** Returns an error of commander without "error: " and on one line, or any other error unchanged. */
 function asUsageError(error: unknown): unknown {
   return error instanceof CommanderError
     ? new UsageError(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (--help shows the options)`)
@@ -123,7 +123,7 @@ function parsePort(text: string): number {
   throw new InvalidArgumentError(`It must be a whole number from 0 to ${lastFirstPort}. A run uses 6 ports.`);
 }
 
-/** The highest first port: five more follow it. */
+/** The highest first port. Five more ports follow it. */
 const lastFirstPort = 65_530;
 
 function addMapping(text: string, earlier: ReadonlyMap<string, number> = new Map()): ReadonlyMap<string, number> {

@@ -2,13 +2,13 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 
 /** A request that the built-in receiver received, as its page lists it. */
 export interface ReceivedDelivery {
-  /** RFC 3339, UTC. */
+  /** In RFC 3339, UTC. */
   readonly at: string;
   readonly method: string;
   readonly path: string;
-  /** Names in lower case; duplicates joined by a comma and a blank. */
+  /** Names are in lower case. Duplicates are joined by a comma and a space. */
   readonly headers: Readonly<Record<string, string>>;
-  /** At most the first 16 KiB. */
+  /** The first 16 KiB at most. */
   readonly body: string;
   /** The status of the response. */
   readonly status: number;
@@ -44,7 +44,7 @@ export function makeReceiver(onDelivery: (delivery: ReceivedDelivery) => void): 
     const { headers, socket } = request;
     const isAskedHere = ['127.0.0.1', 'localhost'].some(name => headers.host === `${name}:${socket.localPort}`);
     if (isAskedHere && show(request, response)) return;
-    receive(request, response).catch(() => response.destroy()); // cut off
+    receive(request, response).catch(() => response.destroy()); // the request was cut off
   };
 }
 

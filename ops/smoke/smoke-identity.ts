@@ -11,7 +11,7 @@ export function createIdentity(target: Target): Promise<Identity> {
   return createLogin(target, { account: smokeAccount, name: 'Smoke test', domain: 'smoke.invalid' });
 }
 
-/** Reads the stored client and user; `undefined` if they do not exist. */
+/** Reads the stored client and user. Returns `undefined` if they do not exist. */
 export async function readIdentity(target: Target, parameter: string): Promise<Identity | undefined> {
   const stored = await readParameter(target.connect(SSMClient), parameter);
   return stored === undefined ? undefined : parseIdentity(stored);
@@ -25,7 +25,7 @@ export async function storeIdentity(target: Target, parameter: string, identity:
   await ssm.send(new PutParameterCommand({ Name: parameter, Value, Type: 'SecureString', KeyId, Overwrite: true }));
 }
 
-/** Deletes the parameter. A missing one counts as deleted. */
+/** Deletes the parameter. A missing parameter counts as deleted. */
 export async function deleteParameter(target: Target, parameter: string): Promise<void> {
   try {
     await target.connect(SSMClient).send(new DeleteParameterCommand({ Name: parameter }));

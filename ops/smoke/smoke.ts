@@ -22,7 +22,7 @@ interface TestOptions {
 
 /**
  * Runs a smoke test against the target.
- * @throws {CliError} if it failed: the step, the reason and where to look.
+ * @throws {CliError} if the test failed, with the step, the reason and advice.
  */
 export async function testStage({ target, recordResult }: AuditedTask, { timeout, interruption, onStep }: TestOptions) {
   const queues = openQueues(target);
@@ -61,7 +61,7 @@ export async function testStage({ target, recordResult }: AuditedTask, { timeout
 }
 
 /**
- * Replaces the client and the user of smoke tests, and deletes the former ones. A running test fails.
+ * Replaces the client and the user of smoke tests, and deletes the previous ones. A running test fails.
  * @throws {CliError} for a local run, which has no stored credentials.
  */
 export async function rotateCredentials({ target, recordResult }: AuditedTask) {
@@ -79,9 +79,9 @@ export async function rotateCredentials({ target, recordResult }: AuditedTask) {
 }
 
 /**
- * Deletes the parameter, the client and the user of smoke tests. Returns their names.
+ * Deletes the parameter, the client and the user of smoke tests. Returns the names of the deleted items.
  *
- * @throws {CliError} if the operator did not confirm.
+ * @throws {CliError} if the operator does not confirm.
  */
 export async function removeIdentity({ target, confirm, recordResult }: AuditedTask): Promise<readonly string[]> {
   await confirm(

@@ -1,28 +1,28 @@
 import * as z from 'zod';
 import type { Clock } from '../../lambdas/platform/clock.ts';
 
-/** The time of a target: the machine's clock, corrected by the target's responses. */
+/** The time of a target, which is the machine's clock corrected by the target's responses. */
 export type AwsClock = ReturnType<typeof makeAwsClock>;
 
-/** Creates a clock that follows the machine's until a response contradicts it. */
+/** Creates a clock that uses the machine's clock until a response contradicts it. */
 export function makeAwsClock(machineClock: Clock) {
   let ahead = 0;
   return { now, aheadBy, learn, learnFrom };
 
-  /** Returns AWS's time, with an error of at most a second once a response was seen. */
+  /** Returns AWS time, with an error of at most 1 s after the first response. */
   function now(): number {
     return machineClock() - ahead;
   }
 
-  /** Returns how far the machine's clock is ahead of AWS's, in milliseconds; negative if it is behind. */
+  /** Returns the milliseconds by which the machine's clock is ahead of AWS. The result is negative if it is behind. */
   function aheadBy(): number {
     return ahead;
   }
 
   /**
-   * Corrects the clock by the `Date` of a response, which has whole seconds. It changes the time by the least amount
+   * Corrects the clock by the `Date` of a response, which is in whole seconds. It changes the time by the least amount
    * that agrees with the response.
-   * @param sentAt - the time of its request, by this machine's clock.
+   * @param sentAt - the time of the request, by this machine's clock.
    */
   function learn(date: string | undefined, sentAt: number): void {
     const earliest = Date.parse(date ?? '');
@@ -32,7 +32,7 @@ export function makeAwsClock(machineClock: Clock) {
     ahead = receivedAt - Math.min(Math.max(now(), earliest), latest);
   }
 
-  /** Corrects the clock by the responses that a client receives. Returns the client. */
+  /** Corrects the clock by the responses to a client. Returns the client. */
   function learnFrom<Client extends AwsClient>(client: Client): Client {
     client.middlewareStack.add(
       next => async args => {
@@ -54,7 +54,7 @@ export interface AwsClient {
   };
 }
 
-/** A middleware of a client, which leaves calls and results unchanged. */
+/** A middleware of a client that leaves calls and results unchanged. */
 type Middleware = <Call, Result extends { readonly response: unknown }>(
   next: (call: Call) => Promise<Result>,
 ) => (call: Call) => Promise<Result>;

@@ -9,7 +9,7 @@ import {
 import { CliError, type ShowProgress } from './operator.ts';
 import { requireOutput, type Target } from './target.ts';
 
-/** Reads the alarms of a stage: those that CloudFormation named after its stacks, at most 100 of each stack. */
+/** Reads the alarms of a stage, which CloudFormation named after its stacks. Reads at most 100 alarms of each stack. */
 export async function readAlarms(target: Target) {
   if (!target.deployed) throw new CliError(`${target.label} has no CloudWatch alarms. Name a stage with --stage.`);
   const cloudWatch = target.connect(CloudWatchClient);
@@ -30,8 +30,8 @@ export async function readAlarms(target: Target) {
 }
 
 /**
- * Reads the age of each queue's oldest message in seconds: CloudWatch's latest value of the last ten minutes, `null` if
- * there is none. SQS itself does not return it.
+ * Reads the age of each queue's oldest message in seconds. It is CloudWatch's latest value of the last 10 minutes, or
+ * `null` if there is none. SQS itself does not return the age.
  */
 export async function readAges(target: Target, queueNames: readonly string[]): Promise<readonly (number | null)[]> {
   const cloudWatch = target.connect(CloudWatchClient);
@@ -58,7 +58,7 @@ export async function readAges(target: Target, queueNames: readonly string[]): P
   return queueNames.map((_, index) => MetricDataResults.find(({ Id }) => Id === `age${index}`)?.Values?.[0] ?? null);
 }
 
-/** A line of a function's log: its fields, and the time it was written in milliseconds since the epoch. */
+/** A line of a function's log. It has its fields, and the time it was written in milliseconds since the epoch. */
 export interface LoggedLine {
   readonly at: number;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -69,13 +69,13 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The part of the delivery functions' logs that searches for an id. */
+/** The part of the event log that searches for an id. */
 export type EventLog = Pick<ReturnType<typeof openEventLog>, 'keptSince' | 'find'>;
 
 /** Filters that require one of several values of each field. Values must not contain a quotation mark. */
 type FieldFilters = Readonly<Record<string, readonly string[]>>;
 
-/** Opens the log groups of the delivery functions, which are searched as one. */
+/** Opens the log groups of the delivery functions. A search covers all of them. */
 export function openEventLog(target: Target, interruption?: AbortSignal) {
   const client = target.connect(CloudWatchLogsClient, 'LogsEndpoint');
   const { clock, pause } = target;
@@ -95,7 +95,7 @@ export function openEventLog(target: Target, interruption?: AbortSignal) {
 
     /**
      * Returns the latest lines since a time that contain an id, newest first.
-     * @throws {CliError} if it is not an id: other text could change the query.
+     * @throws {CliError} if the text is not an id, because other text could change the query.
      */
     find: async (id: string, since: number, progress: ShowProgress) => {
       if (!/^[A-Za-z0-9+/_=-]{1,128}$/.test(id))
@@ -148,10 +148,10 @@ export function openEventLog(target: Target, interruption?: AbortSignal) {
 
 const day = 86_400_000;
 
-/** The maximum number of lines for an id: its attempts and its copies. */
+/** The maximum number of lines for an id, including its attempts and copies. */
 const maxLines = 200;
 
-/** Parses a line of our logger; returns an empty list for others. */
+/** Parses a line of our logger. Returns an empty list for other lines. */
 function readLine(row: readonly ResultField[]): LoggedLine[] {
   const cell = (name: string) => row.find(({ field }) => field === name)?.value ?? '';
   try {
@@ -163,5 +163,5 @@ function readLine(row: readonly ResultField[]): LoggedLine[] {
   }
 }
 
-/** The polling interval of CloudWatch Logs Insights. Milliseconds. */
+/** The polling interval of CloudWatch Logs Insights. In milliseconds. */
 const pace = 500;

@@ -1,6 +1,6 @@
 import { maxEmailBytes, normaliseBoundedEmail } from '../../lambdas/auth/principals/user.ts';
 
-/** Returns an e-mail address in its stored form, or its problem, which quotes at most an invisible character. */
+/** Returns an e-mail address in its stored form, or its problem, which contains at most one invisible character. */
 export function parseEmailAddress(value: string): { readonly email?: string; readonly problem?: string } {
   const email = normaliseBoundedEmail(value);
   const [invisible] = /\p{Cf}/u.exec(email ?? '') ?? [];

@@ -1,7 +1,7 @@
 import type { Connect } from './ops-runtime.ts';
 
 /**
- * Reads which addresses receive the mails of a topic (`confirmed`), and which have not confirmed yet. It leaves out
+ * Reads which addresses receive the e-mails of a topic (`confirmed`), and which addresses are not confirmed yet. Skips
  * addresses without a subscription and ended subscriptions, which SNS lists as `Deleted` for up to three days.
  */
 export async function listEmailSubscriptions(connect: Connect, topicArn: string) {

@@ -1,7 +1,7 @@
 /** An error that the operator can act on. Its message is shown unchanged, on one line, without a stack trace. */
 export class CliError extends Error {
   override readonly name = 'CliError';
-  /** The values that `--json` shows next to its message. */
+  /** The values that `--json` shows next to the message. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(message: string, details: Readonly<Record<string, unknown>> = {}) {
@@ -10,17 +10,17 @@ export class CliError extends Error {
   }
 }
 
-/** Shows the progress of a long action; each text replaces the previous one. */
+/** Shows the progress of a long action. Each text replaces the previous one. */
 export type ShowProgress = (text: string) => void;
 
 /**
- * Asks before an action that ends sessions or cannot be undone, for example `This ends every access token of stage
- * prod.`
- * @throws {CliError} unless the answer is yes.
+ * Asks for confirmation before an action that ends sessions or cannot be undone, for example `This ends every access
+ * token of stage prod.`
+ * @throws {CliError} unless the operator confirms.
  */
 export type Confirm = (consequences: string) => Promise<void>;
 
-/** Asks for a password. `check` returns the problem of a typed one, which is then shown. */
+/** Asks for a password. `check` returns the problem of an entered password, which is then shown. */
 export type AskPassword = (check: (password: string) => Promise<string | undefined>) => Promise<string>;
 
 /**
@@ -50,12 +50,12 @@ export function opsOf(stage: string | null): string {
   return stage === null || stage === 'local' ? 'npm run ops --' : `npm run ops -- --stage ${stage}`;
 }
 
-/** Recognises an error by the name that AWS or our stores gave it. */
+/** Returns whether a value is an error with a name that AWS or our stores set. */
 export function isNamed(error: unknown, name: string): error is Error {
   return error instanceof Error && error.name === name;
 }
 
-/** A part of a result, or the reason why it could not be read while other parts could. */
+/** A part of a result, or the reason why it could not be read while other parts could be read. */
 export type Part<Value> = Value | Unread;
 
 interface Unread {
@@ -73,7 +73,7 @@ export function isCutOff(part: unknown): boolean {
   return isPartial === true || late?.isCutOff === true;
 }
 
-/** Returns the error and all errors it wraps: causes and, for a failed connection, one for each IP address. */
+/** Returns the error and all errors that it wraps, such as causes and the errors of each IP address. */
 function unwrap(error: unknown): unknown[] {
   if (!(error instanceof Error)) return [error];
   const inner = error instanceof AggregateError ? error.errors : [];

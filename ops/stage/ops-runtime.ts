@@ -6,12 +6,12 @@ import { systemRuntime } from '../../lambdas/platform/runtime.ts';
 import type { Time } from '../../lambdas/platform/timer.ts';
 import type { AwsClient } from './aws-clock.ts';
 
-/** The environment of actions: AWS, time and randomness. Their target provides it; a test passes its own. */
+/** The environment of actions, which consists of AWS, time and randomness. Tests replace it. */
 export interface OpsRuntime {
   readonly makeClient: <Client extends AwsClient>(Service: ServiceOf<Client>, settings: ConnectionSettings) => Client;
   /** Creates the DynamoDB client that accepts and returns plain items. */
   readonly makeDocumentClient: (settings: ConnectionSettings) => DynamoDBDocumentClient;
-  /** The time of this machine. Actions use their target's clock, which AWS's responses correct. */
+  /** The time of this machine. Actions use the clock of their target, which follows the times in AWS responses. */
   readonly time: Time;
   readonly makeId: MakeId;
   readonly hashPassword: (password: string) => Promise<string>;
@@ -19,17 +19,17 @@ export interface OpsRuntime {
 
 /**
  * Returns a client of a service, created once for each target.
- * @param endpoint - the output with the endpoint of a local run's engine; without such an output AWS's own.
+ * @param endpoint - the output with the endpoint of a local run's engine. Without that output, AWS is used.
  */
 export type Connect = <Client extends AwsClient>(Service: ServiceOf<Client>, endpoint?: EndpointOutput) => Client;
 
-/** The outputs of a local run that name an engine's endpoint. */
+/** The outputs of a local run that contain the endpoint of an engine. */
 export type EndpointOutput = 'DynamoDbEndpoint' | 'KmsEndpoint' | 'LogsEndpoint' | 'SqsEndpoint';
 
 /** The class of the SDK's client for a service. */
 export type ServiceOf<Client> = new (settings: ConnectionSettings) => Client;
 
-/** The settings of every client. Without a Region or an endpoint the SDK's defaults apply. */
+/** The settings of every client. If no Region or endpoint is set, the SDK's defaults apply. */
 export interface ConnectionSettings {
   readonly maxAttempts: number;
   readonly region?: string;
@@ -37,7 +37,7 @@ export interface ConnectionSettings {
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
-/** The runtime of the program: AWS itself, the machine's clock, and unpredictable ids. */
+/** The runtime of the program, with AWS, the machine's clock, and unpredictable ids. */
 export const opsRuntime: OpsRuntime = {
   makeClient: (Service, settings) => new Service(settings),
   makeDocumentClient,

@@ -22,24 +22,24 @@ type QueueName = 'EventsQueueUrl' | 'RetryQueueUrl' | 'DeadLetterQueueUrl';
 export interface DeadLetter {
   readonly origin: Origin;
   readonly body: string;
-  /** The reason why the delivery function sent it there; `null` if SQS moved it after too many receives. */
+  /** The reason why the delivery function sent it to the queue, or `null` if SQS moved it after too many receives. */
   readonly reason: RejectedMessage['reason'] | null;
   readonly detail: string | null;
-  /** The IAM id of its publisher; `null` if SQS moved it. */
+  /** The IAM id of its publisher, or `null` if SQS moved it. */
   readonly sender: string | null;
   readonly receipt: string;
 }
 
 export type Queues = ReturnType<typeof openQueues>;
 
-/** Options of a pass through the dead-letter messages. */
+/** The options of a pass through the dead-letter messages. */
 interface PassOptions {
   readonly interruption?: AbortSignal | undefined;
   /** Resolves when the caller has finished its work on the messages of this pass. */
   readonly settle?: () => Promise<unknown>;
 }
 
-/** Returns the sentence about dead-letter messages in flight elsewhere, which the pass could not see. */
+/** Returns the sentence about dead-letter messages in flight elsewhere, which the pass could not receive. */
 export function readElsewhere(inFlight: number): string {
   return `another command is reading about ${inFlight} dead-letter messages, which reappear when it ends, or some minutes later if it was killed`;
 }
@@ -66,7 +66,7 @@ export function openRetryQueue(target: Target): AttemptQueue {
   });
 }
 
-/** Counts the messages of one of the target's queues; SQS counts approximately. */
+/** Counts the messages of one of the target's queues. SQS returns approximate counts. */
 export async function readDepth(target: Target, queueUrl: string) {
   const sqs = target.connect(SQSClient, 'SqsEndpoint');
   const { Attributes = {} } = await sqs.send(
@@ -90,7 +90,7 @@ export function openQueues(target: Target) {
   const { clock } = target;
   const sqs = target.connect(SQSClient, 'SqsEndpoint');
   const urlOf = (queue: QueueName) => requireOutput(target, queue);
-  /** The receipts of hidden dead-letter messages and when these reappear, soonest first. */
+  /** The receipts of hidden dead-letter messages and when these messages reappear, soonest first. */
   const held = new Map<string, number>();
 
   const receive = async (most: number, hiddenSeconds: number): Promise<readonly Message[]> => {
@@ -109,7 +109,7 @@ export function openQueues(target: Target) {
     return Messages;
   };
 
-  /** Hides dead-letter messages for a time, or shows them. If that fails, their visibility timeout shows them. */
+  /** Hides dead-letter messages for a time, or shows them. If the call fails, the visibility timeout shows them. */
   const hide = async (receipts: readonly string[], VisibilityTimeout: number): Promise<void> => {
     const batches = inBatches(receipts, maxBatch);
     const QueueUrl = urlOf('DeadLetterQueueUrl');
@@ -136,7 +136,7 @@ export function openQueues(target: Target) {
   };
 
   return {
-    /** Sends a message in its account's group and returns its id. `origin` preserves a redriven message's event. */
+    /** Sends a message in its account's group. Returns its id. `origin` preserves the event of a redriven message. */
     send: async (queue: QueueName, body: string, account: string, origin?: Origin): Promise<string> => {
       const answer = await sqs.send(
         new SendMessageCommand({
@@ -150,9 +150,9 @@ export function openQueues(target: Target) {
     },
 
     /**
-     * Receives each dead-letter message once, until the queue is empty or `limit` is reached. Others cannot see them
-     * meanwhile; messages that were not removed reappear at the end.
-     * @throws {CliError} when messages reappear before all were seen, and the reason of an interruption.
+     * Receives each dead-letter message once, until the queue is empty or `limit` is reached. Other programs cannot see
+     * them meanwhile. Messages that were not removed reappear at the end.
+     * @throws {CliError} if messages reappear before all were seen, and the reason of an interruption.
      */
     deadLetters: async function* (
       limit: number,
@@ -167,7 +167,7 @@ export function openQueues(target: Target) {
         const calls = Math.min(1 + Math.floor(Math.max(count - seen.size, 0) / 100), callsAtOnce);
         const most = Math.min(limit - seen.size, maxBatch);
         const answers = most === 0 ? [] : Array.from({ length: calls }, () => receive(most, hiddenSeconds));
-        await Promise.allSettled(answers); // if one fails, the messages of all others are held
+        await Promise.allSettled(answers); // if one call fails, the messages of all other calls are held
         const messages = (await Promise.all(answers)).flat();
         const fresh = messages.filter(({ MessageId = '' }) => !seen.has(MessageId));
         for (const { MessageId = '' } of messages) seen.add(MessageId);
@@ -179,14 +179,14 @@ export function openQueues(target: Target) {
         for (;;) {
           const { fresh, isLast } = await coming;
           if (isLast) return;
-          coming = receiveSome(); // while the caller works on these
+          coming = receiveSome(); // while the caller processes these messages
           coming.catch(() => undefined); // it is awaited later
           for (const message of fresh) {
             interruption?.throwIfAborted();
             yield fromMessage(message);
             await keepHidden(hiddenSeconds);
           }
-          // Messages that are in flight for too long reappear, perhaps before others.
+          // Messages that are in flight for too long reappear, perhaps before other messages.
           if (seenAgain > seen.size)
             throw new CliError(`After ${seen.size} messages, SQS returned the same ones again. Repeat the command.`);
         }
@@ -197,12 +197,12 @@ export function openQueues(target: Target) {
     },
 
     /**
-     * Returns the approximate number of dead-letter messages in flight. SQS counts with a delay: of the counts before
-     * and after a pass, the smaller one is what others have in flight. Only if the greater one is 0 there is none.
+     * Returns the approximate number of dead-letter messages in flight. SQS counts with a delay. The smaller of the
+     * counts before and after a pass is the number in flight elsewhere. It is certainly 0 only if both counts are 0.
      */
     countInFlight: async () => (await readDepth(target, urlOf('DeadLetterQueueUrl'))).inFlight,
 
-    /** Returns about how many messages the events queue has, if it may be read. Throttled lanes have received some. */
+    /** Returns the approximate size of the events queue, or `undefined` if unreadable. Includes messages in flight. */
     countQueued: async (): Promise<number | undefined> => {
       const depth = await readDepth(target, urlOf('EventsQueueUrl')).catch(() => undefined);
       return depth && depth.waiting + depth.inFlight + depth.delayed;
@@ -218,21 +218,21 @@ export function openQueues(target: Target) {
 /** The maximum number of entries in an SQS batch. */
 const maxBatch = 10;
 
-/** Concurrent calls of one kind, if a hundred messages or more wait. */
+/** The maximum number of concurrent calls of one kind, if at least 100 messages wait. */
 const callsAtOnce = 10;
 
 /**
  * Returns the visibility timeout of received dead-letter messages in seconds, enough for a few thousand. It is renewed
- * while there are more. The messages of a killed command stay hidden for as long.
+ * if there are more. The messages of a killed command stay hidden for this time.
  */
 function hiddenFor(count: number): number {
   return Math.min(Math.ceil(60 + count * secondsToReceive), maxHidden);
 }
 
-/** A call takes about 150 ms and returns at most ten. */
+/** The time per message, since a call takes about 150 ms and returns at most 10 messages. */
 const secondsToReceive = 0.1;
 
-/** Renewing 100,000 takes about three minutes. In seconds. */
+/** The maximum timeout, since renewing 100,000 messages takes about 3 minutes. In seconds. */
 const maxHidden = 600;
 
 function fromMessage({ MessageId, Body = '', Attributes, MessageAttributes, ReceiptHandle }: Message): DeadLetter {
@@ -250,8 +250,8 @@ function fromMessage({ MessageId, Body = '', Attributes, MessageAttributes, Rece
 }
 
 /**
- * Returns the reason of a rejected message. A message that SQS moved has its publisher's attributes, which prove
- * nothing: it only has a reason if the delivery function would reject it.
+ * Returns the reason of a rejected message. A message that SQS moved has the attributes of its publisher, which prove
+ * nothing. It has a reason only if the delivery function would reject it.
  */
 function refusalOf(reason: string | undefined, body: string): RejectedMessage['reason'] | null {
   const isRefused = parseEventMessage(body, '', 'https://unused.example.com').outcome === 'rejected';

@@ -4,10 +4,10 @@ import { ConfigurationError, type StageName } from '../../lib/stage-files.ts';
 import { CliError } from './operator.ts';
 import type { Connect } from './ops-runtime.ts';
 
-/** The stacks that a stage may have. `Data` is deployed first, the others once their assets are published. */
+/** The stacks that a stage may have. `Data` is deployed first, and the others after their assets are published. */
 export const stackNames = ['Data', 'Auth', 'Webhooks', 'Delivery', 'Smoke'] as const;
 
-/** The attempts of a call to a stage. AWS throttles callers: a roll-back reads all functions of a stage at once. */
+/** The attempts of a call to a stage. AWS throttles callers, and a rollback reads all functions of a stage at once. */
 export const attemptsAtStage = 5;
 
 /** A stack of a stage, without the prefix of the stage. */
@@ -17,17 +17,17 @@ export interface DeployedStack {
   readonly name: StackName;
   /** Its name in CloudFormation. */
   readonly stackName: string;
-  /** CloudFormation's description; `undefined` if there is no such stack. */
+  /** CloudFormation's description, or `undefined` if the stack does not exist. */
   readonly found: Stack | undefined;
 }
 
-/** CloudFormation's view of a stage. */
+/** The state of a stage in CloudFormation. */
 export interface StageStacks {
   readonly configuration: StageConfiguration;
   readonly region: string;
   /** The account of the stacks, or of the credentials if there is no stack. */
   readonly account: string;
-  /** The stacks in the stage's file, found or not, and those that are left over. */
+  /** The stacks in the stage's file, whether or not they exist, and the stacks that are left over. */
   readonly stacks: readonly DeployedStack[];
 }
 
@@ -36,9 +36,9 @@ export function stackNameOf(stage: StageName, name: StackName): string {
 }
 
 /**
- * Reads the stacks of a stage in the account and Region of its file. Without these, the SDK's defaults apply.
- * @param connectIn - creates the connection to a Region, by default the SDK's own.
- * @throws {CliError} for a file that is not filled in, and for credentials of another account.
+ * Reads the stacks of a stage in the account and Region of its file. If these are not set, the SDK's defaults apply.
+ * @param connectIn - creates the connection to a Region. By default, the SDK's own connection is used.
+ * @throws {CliError} if the file is incomplete, or the credentials are of another account.
  */
 export async function readStageStacks(
   stage: StageName,
@@ -61,12 +61,12 @@ export function stackNamesOf(configuration: StageConfiguration): readonly StackN
   return stackNames.filter(name => name !== 'Smoke' || hasSmokeStack(configuration));
 }
 
-/** Returns whether a stack exists that is no longer in the stage's file: no deployment changes it. */
+/** Returns whether a stack exists that is no longer in the stage's file. No deployment changes such a stack. */
 export function isLeftOver({ name, found }: DeployedStack, configuration: StageConfiguration): boolean {
   return found !== undefined && !stackNamesOf(configuration).includes(name);
 }
 
-/** @throws {CliError} if the account of stacks or credentials differs from that in the stage's file. */
+/** @throws {CliError} if the account of stacks or credentials differs from the account in the stage's file. */
 export function requireOwnAccount({ stage, account: own }: StageConfiguration, account: string): void {
   if (own === undefined || account === own) return;
   throw new CliError(
@@ -74,7 +74,7 @@ export function requireOwnAccount({ stage, account: own }: StageConfiguration, a
   );
 }
 
-/** Describes the stacks in a stage's file, and those that are left over, in any account. */
+/** Describes the stacks in a stage's file, and the stacks that are left over, in any account. */
 export async function describeStacks(
   configuration: StageConfiguration,
   connect: Connect,
@@ -122,7 +122,7 @@ function configurationOf(stage: StageName): StageConfiguration {
   }
 }
 
-/** Returns the account of the credentials, for a stage without stacks: often the credentials are the wrong ones. */
+/** Returns the account of the credentials, for a stage without stacks, since the credentials are often wrong. */
 async function callersAccount(connect: Connect): Promise<string> {
   const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
   return (await connect(STSClient).send(new GetCallerIdentityCommand({}))).Account ?? '';

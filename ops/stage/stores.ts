@@ -40,7 +40,7 @@ export function openSessions(target: Target) {
   return { ...makeSessionList(stored), ...makeSessionStore(stored) };
 }
 
-/** Opens the target's keyring. It lists keys without unwrapping them; each one reads the table again. */
+/** Opens the target's keyring. It lists keys without unwrapping them. Each keyring reads the table again. */
 export function openKeyring(target: Target) {
   return makeKeyring(keyringIn(target));
 }
@@ -106,7 +106,7 @@ export function openReplays(target: Target) {
   return { findWebhook, findLatest: replays.findLatest, pause, start: makeStartReplay({ ...shared, run, makeId }) };
 }
 
-/** Reads since when the attempts of an account and event are in the slow lane, if they are. Milliseconds. */
+/** Reads since when the attempts of an account and event use the slow lane, if they do. Returns milliseconds. */
 export async function readSlowSince(
   target: Target,
   owners: readonly SlownessOwner[],
@@ -129,5 +129,5 @@ function connect(target: Target) {
   return { ...target.time, dynamo: target.dynamo, makeId: target.makeId };
 }
 
-/** Failures need no report here: the sweeper continues every replay each minute. */
+/** Failures are not reported here, because the sweeper continues every replay each minute. */
 const silence = { log: { info: () => {}, warn: () => {}, error: () => {} }, count: () => {} };

@@ -18,30 +18,30 @@ import {
 } from './ops-runtime.ts';
 import { attemptsAtStage, isLeftOver, outputsOfStacks, readStageStacks, type StageStacks } from './stage-stacks.ts';
 
-/** The outputs of a run or a deployment by name: queue URLs, table names, endpoints. */
+/** The outputs of a run or a deployment by name, such as queue URLs, table names and endpoints. */
 type Outputs = Readonly<Record<string, string>>;
 
-/** The facts about the Emissor that a command works on. */
+/** The facts about the Emissor instance that a command works on. */
 export interface TargetFacts {
-  /** Its name in messages: `the local run`, `stage dev`. */
+  /** Its name in messages, such as `the local run` or `stage dev`. */
   readonly label: string;
   readonly outputs: Outputs;
-  /** The stacks of a deployed stage. If one is missing, `requireOutput` names the one that a command needs. */
+  /** The stacks of a deployed stage. If a required stack is missing, `requireOutput` reports its name. */
   readonly deployed?: StageStacks;
-  /** The message if it does not respond. */
+  /** The message if the target does not respond. */
   readonly unreachable: string;
 }
 
-/** The Emissor that a command works on, with the runtime of its actions. */
+/** The Emissor instance that a command works on, with the runtime of its actions. */
 export interface Target extends TargetFacts {
   readonly connect: Connect;
-  /** Returns the client of its tables, created at the first call. */
+  /** Returns the client of its tables, which is created at the first call. */
   readonly documents: () => DynamoDBDocumentClient;
-  /** Calls its tables by that client. */
+  /** Calls its tables with that client. */
   readonly dynamo: Dynamo;
-  /** AWS's time, once a response has shown it. */
+  /** AWS time, once a response has shown it. */
   readonly clock: AwsClock;
-  /** The machine's timers, by that clock. */
+  /** The machine's timers, adjusted to that clock. */
   readonly time: Time;
   readonly pause: Time['pause'];
   readonly makeId: MakeId;
@@ -52,7 +52,7 @@ export interface Target extends TargetFacts {
 export interface Task {
   readonly target: Target;
   readonly progress: ShowProgress;
-  /** Prints a line that stays, about one of several items; it is not shown with `--json`. */
+  /** Prints a line that stays, about one of several items. The line is not shown with `--json`. */
   readonly print: (line: string) => void;
   /** Warns about a problem that does not stop the action. */
   readonly warn: (text: string) => void;
@@ -62,7 +62,7 @@ export interface Task {
   readonly interruption?: AbortSignal;
 }
 
-/** Creates the target from its facts. All its clients share one clock, which their responses correct. */
+/** Creates the target from its facts. Its clients share one clock, which is corrected by their responses. */
 export function makeTarget(
   facts: TargetFacts,
   runtime: OpsRuntime = opsRuntime,
@@ -98,7 +98,7 @@ export function makeTarget(
   }
 }
 
-/** Returns the local run with these outputs, whose groups it flattens. */
+/** Returns the local run with these outputs, and flattens their groups. */
 export function localTarget(outputs: Readonly<Record<string, unknown>>, runtime?: OpsRuntime): Target {
   return makeTarget({ label: 'the local run', outputs: flatten(outputs), unreachable: notRunning }, runtime);
 }
@@ -110,8 +110,8 @@ export interface TargetOptions {
 }
 
 /**
- * Finds the Emissor to work on: a deployed stage by the outputs of its stacks, or the run that an outputs file
- * describes; by default the local run.
+ * Finds the Emissor instance to work on. It is a deployed stage with the outputs of its stacks, or the run that an
+ * outputs file describes. The default is the local run.
  * @throws {CliError}
  */
 export async function findTarget(
@@ -141,7 +141,7 @@ export async function findTarget(
 
 /**
  * Returns an output of the target.
- * @throws {CliError} if the target lacks it: a stack is missing, or another version of Emissor wrote the outputs.
+ * @throws {CliError} if it is missing, because a stack is missing or another version of Emissor wrote the outputs.
  */
 export function requireOutput(target: TargetFacts, name: string): string {
   const value = target.outputs[name];
@@ -151,7 +151,7 @@ export function requireOutput(target: TargetFacts, name: string): string {
   throw new CliError(`${target.label} has no output "${name}". Deploy or start this version first.`);
 }
 
-/** Returns the outputs of a stage, without those of stacks that are left over. */
+/** Returns the outputs of a stage, without the outputs of stacks that are left over. */
 export function outputsOf({ configuration, region, stacks }: Omit<StageStacks, 'account'>): Outputs {
   const own = stacks.filter(stack => !isLeftOver(stack, configuration));
   return { ...outputsOfStacks(own), Region: region };
@@ -189,11 +189,11 @@ function flatten(content: Record<string, unknown>): Outputs {
 
 const fileShape = z.record(z.string(), z.unknown());
 
-/** The attempts of a call, except one of many at a stage. */
+/** The attempts of a call, except calls to a stage, which may be many. */
 const attempts = 3;
 
 /**
- * The embedded engines accept any credentials, but the SDK requires some. It changes the object, so each client has a
- * copy.
+ * The embedded engines accept any credentials, but the SDK requires some. The SDK changes the object, so each client
+ * has a copy.
  */
 const localCredentials = { accessKeyId: 'local', secretAccessKey: 'local' };

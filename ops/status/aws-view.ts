@@ -5,13 +5,13 @@ import { counted, placeOf } from '../stage/sentences.ts';
 import { domainsOf } from '../stage/stage-stacks.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
-/** Calls that DynamoDB throttled at a table or an index in the last 15 minutes. */
+/** The number of calls that DynamoDB throttled at a table or an index in the last 15 minutes. */
 export interface Throttle {
   readonly table: string;
   readonly index: string | null;
   readonly calls: 'reads' | 'writes';
   readonly count: number;
-  /** The cause, or `null` if DynamoDB reported neither. */
+  /** The cause, or `null` if DynamoDB reported neither cause. */
   readonly cause: 'hot key' | 'quota' | null;
 }
 
@@ -67,13 +67,13 @@ export async function readThrottles(
   const counts = asked.map((_, at) => sum(MetricDataResults.find(({ Id }) => Id === `m${at}`)?.Values));
   return asked.flatMap(({ table, index, calls, cause }, at) => {
     const count = counts[at] ?? 0;
-    // All throttled calls come last, after those of each cause.
+    // The count of all throttled calls comes last, after the counts of each cause.
     const isReported = cause === null && ((counts[at - 1] ?? 0) > 0 || (counts[at - 2] ?? 0) > 0);
     return count > 0 && !isReported ? [{ table, index, calls, count, cause }] : [];
   });
 }
 
-/** Reads the state of the KMS key; `null` for a local run. */
+/** Reads the state of the KMS key. Returns `null` for a local run. */
 export async function readKmsKey(target: Target): Promise<KmsKey | null> {
   if (!target.deployed) return null;
   const arn = requireOutput(target, 'KeyArn');
@@ -97,7 +97,7 @@ export async function readCertificates({ deployed, connect, clock }: Target): Pr
   );
 }
 
-/** Finds what AWS throttles, will delete or let expire, each in a sentence with what to do. */
+/** Finds resources that AWS throttles, will delete or will let expire. Returns each in a sentence with advice. */
 export function awsProblems({
   throttles,
   kmsKey,
@@ -139,7 +139,7 @@ function certificateProblem({ host, state, endsAt, daysLeft }: Certificate): str
   return `the certificate of ${host} is ${state}${on === undefined ? '' : end}: docs/runbook.md, "CertificateExpires".`;
 }
 
-/** ACM renews its own certificates earlier: 45 days before they expire, or 60 if they are valid for 395. */
+/** Returns whether a certificate is not issued, or overdue for renewal. ACM renews it at least 45 days early. */
 function isEnding({ state, daysLeft }: Certificate): boolean {
   return state !== 'ISSUED' || (daysLeft ?? 0) <= 30;
 }

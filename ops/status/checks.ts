@@ -20,7 +20,7 @@ import { aliasProblems, stageProblems } from './stage-problems.ts';
 import type { Facts } from './status-facts.ts';
 import { alarmProblems, backlogProblems, deadLetterProblems, keyProblems, webhookProblems } from './status-problems.ts';
 
-/** A check, and when it runs: in `ops status`, in `npm run preflight` before a deployment, or in both. */
+/** A check, and when it runs, which is in `ops status`, in `npm run preflight` before a deployment, or in both. */
 export type Check = { readonly name: string } & (
   | { readonly when: 'status'; readonly find: (subject: StatusSubject) => readonly string[] }
   | { readonly when: 'both'; readonly find: (subject: SharedSubject) => readonly string[] }
@@ -30,17 +30,17 @@ export type Check = { readonly name: string } & (
 /** The facts for the checks that `ops status` and the preflight share. */
 interface SharedSubject {
   readonly facts: Pick<Facts, 'movedAliases'>;
-  /** `undefined` for a local run. */
+  /** Undefined for a local run. */
   readonly deployed: StageStacks | undefined;
 }
 
 interface StatusSubject extends SharedSubject {
   readonly facts: Facts;
-  /** Milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** All checks, those with the worst problems for `ops status` first. */
+/** All checks. The checks with the worst problems for `ops status` come first. */
 export const checks: readonly Check[] = [
   { name: 'stage', when: 'status', find: ({ facts, deployed }) => (deployed ? stageProblems(facts, deployed) : []) },
   { name: 'aliases', when: 'both', find: ({ facts, deployed }) => aliasProblems(facts, deployed) },

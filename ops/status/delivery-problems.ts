@@ -4,7 +4,7 @@ import type { LateCause, LateDeliveries, LateGroup } from './late-deliveries.ts'
 import type { DeliveriesView } from './status-deliveries.ts';
 import type { Facts } from './status-facts.ts';
 
-/** Finds overdue, failed and held deliveries, in a sentence for each account and event or each state. */
+/** Finds overdue, failed and held deliveries. Returns a sentence for each account and event, or for each state. */
 export function deliveryProblems({ deliveries, stage }: Pick<Facts, 'deliveries' | 'stage'>): readonly string[] {
   if (isUnread(deliveries)) return [];
   const list = `${opsOf(stage)} deliveries list`;
@@ -23,7 +23,7 @@ function lateDeliveries({ groups, isCutOff }: LateDeliveries, ops: string): read
   return [...named, `${number} overdue deliveries: --json shows them.`];
 }
 
-/** The number of accounts and events whose overdue deliveries have a sentence each. */
+/** The maximum number of accounts and events whose overdue deliveries have their own sentence. */
 const maxNamed = 5;
 
 function lateGroup({ account, event, cause, count, since, first }: LateGroup, ops: string): string {
@@ -41,7 +41,7 @@ const whyLate: Readonly<Record<LateCause, string>> = {
   overdue: 'overdue since',
 };
 
-/** Counts the deliveries in a state, and names the webhook with the most of them. */
+/** Returns the number of deliveries in a state, with the webhook that has the most of them. */
 function endedDeliveries(view: DeliveriesView, kind: 'failed' | 'held', command: string): readonly string[] {
   const found = view[kind];
   const [most] = found;

@@ -30,10 +30,10 @@ export interface DeploymentSubject {
   readonly readTemplates: () => Promise<ReadonlyMap<StackName, Template>>;
 }
 
-/** The problems found, each in a sentence with what to do. */
+/** The problems found, each in a sentence with advice. */
 export type DeploymentProblems = readonly string[] | Promise<readonly string[]>;
 
-/** Finds stacks that CloudFormation would refuse to update. */
+/** Finds stacks that CloudFormation would not update. */
 export function stackProblems({ deployed }: DeploymentSubject): readonly string[] {
   return deployed.stacks.filter(blocksDeployment).flatMap(stack => adviceOn(stack, deployed) ?? []);
 }
@@ -68,7 +68,7 @@ export async function concurrencyProblems(subject: DeploymentSubject): Promise<r
   const held = reservedBy([...templates.values()]);
   const others = quota - unreserved - held;
   const least = Math.min(unreservedConcurrency, quota);
-  // The CDK deploys one stack after another: until the last one is deployed, any may have its higher value.
+  // The CDK deploys one stack after another. Until the last stack is deployed, any stack may have its higher value.
   const ofStack = (name: StackName) =>
     [templates.get(name), synthesis.templates[name]].map(template => reservedBy([template ?? {}]));
   const peak = stackNames.reduce((sum, name) => sum + Math.max(...ofStack(name)), 0);
@@ -117,13 +117,13 @@ export async function certificateProblems({ target, deployed }: DeploymentSubjec
   return (await Promise.all(found)).flat();
 }
 
-/** Returns whether a certificate's name, perhaps with a wildcard as its first label, covers a host (RFC 6125 section 6.4.3). */
+/** Returns whether a certificate's name, which may start with a wildcard label, covers a host (RFC 6125 section 6.4.3). */
 function covers(name: string, host: string): boolean {
   const lower = name.toLowerCase();
   return lower === host || (lower.startsWith('*.') && lower.slice(1) === host.slice(host.indexOf('.')));
 }
 
-/** Finds domains that are missing or changed: a later change alters every URL and ends every access token. */
+/** Finds domains that are missing or changed, because a later change alters every URL and ends every access token. */
 export function domainProblems({ deployed: { configuration, stacks } }: DeploymentSubject): readonly string[] {
   const { stage } = configuration;
   const outputs = outputsOfStacks(stacks);
@@ -161,7 +161,7 @@ export function protectionProblems({ deployed: { configuration, stacks } }: Depl
   ];
 }
 
-/** Finds a stage of another owner: two people who use the same stage name would deploy over each other. */
+/** Finds a stage of another owner, because two people with the same stage name overwrite each other's deployment. */
 export function ownerProblems({ deployed: { configuration, stacks } }: DeploymentSubject): readonly string[] {
   const { stage, tags } = configuration;
   const { owner } = tags;
@@ -185,7 +185,7 @@ export async function otherRegionProblems({ target, deployed }: DeploymentSubjec
   ];
 }
 
-/** Finds data that outlived an earlier stage of that name. The new stage would start without it. */
+/** Finds data that outlived an earlier stage with the same name. The new stage would start without the data. */
 export async function leftOverProblems({ target, deployed }: DeploymentSubject): Promise<readonly string[]> {
   const { configuration, region, stacks } = deployed;
   const { stage, removalPolicy } = configuration;

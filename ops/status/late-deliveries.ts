@@ -12,15 +12,15 @@ export interface LateGroup {
   readonly event: string;
   readonly cause: LateCause;
   readonly count: number;
-  /** Since when the first one is overdue; for `own fault` when it is tried again. */
+  /** The time since which the first one is overdue. For `own fault`, the time of the next attempt. */
   readonly since: string;
   /** The id of the first one. */
   readonly first: string;
 }
 
 /**
- * - `own fault`: a fault of the service stopped the last attempt. It is repeated within 15 minutes.
- * - `overdue`: its attempt is due, but was not made.
+ * - `own fault`: A fault of the service stopped the last attempt. The attempt is repeated within 15 minutes.
+ * - `overdue`: The attempt is due, but was not made.
  */
 export type LateCause = 'own fault' | 'overdue';
 
@@ -30,7 +30,7 @@ export interface LateDeliveries {
   readonly isCutOff: boolean;
 }
 
-/** Finds pending deliveries that are overdue by 3 minutes, for any reason. Its reads are bounded. */
+/** Finds pending deliveries that are overdue by 3 minutes, for any reason. The number of reads is bounded. */
 export async function findLate(target: Target, now: number): Promise<LateDeliveries> {
   const pages = await Promise.all(dueShards.map(shard => readShard(target, shard, now + maxLook)));
   const isCutOff = pages.some(page => page.isCutOff);
@@ -73,11 +73,11 @@ async function readShard(target: Target, shard: string, until: number) {
   return { ids, isCutOff: answer.LastEvaluatedKey !== undefined };
 }
 
-/** Entries of one partition. */
+/** The maximum number of entries read from one partition. */
 const entriesOfShard = 250;
 
-/** The sweeper may read overdue deliveries as late as this, since it doubles its wait. Milliseconds. */
+/** The sweeper may read overdue deliveries with this delay, since it doubles its wait. In milliseconds. */
 const maxLook = 30 * 60_000;
 
-/** The delay after which a delivery is shown as overdue. */
+/** The delay after which a delivery is shown as overdue. In milliseconds. */
 const shownLateAfter = 180_000;

@@ -15,7 +15,7 @@ export interface Preflight {
   readonly account: string;
   readonly region: string;
   readonly problems: readonly Finding[];
-  /** The checks that could not run, and why. */
+  /** The checks that could not run, and the reasons. */
   readonly unread: readonly Finding[];
 }
 
@@ -63,7 +63,7 @@ export async function findBeforeDeployment(
   return { stage, account, region, problems, unread };
 }
 
-/** Reads the template that a stack was last deployed with. */
+/** Reads the template of a stack's last deployment. */
 async function readTemplate(target: Target, StackName: string): Promise<Template> {
   const command = new GetTemplateCommand({ StackName, TemplateStage: 'Original' });
   const { TemplateBody = '{}' } = await target.connect(CloudFormationClient).send(command);

@@ -6,7 +6,7 @@ import { counted, listed } from '../stage/sentences.ts';
 import { isLeftOver, type StageStacks, stackNameOf } from '../stage/stage-stacks.ts';
 import type { Facts, StackView } from './status-facts.ts';
 
-/** Finds problems of a stage's deployment, each in a sentence with what to do. */
+/** Finds problems of a stage's deployment. Returns each in a sentence with advice. */
 export function stageProblems(facts: Facts, deployed: StageStacks): readonly string[] {
   return [
     ...missingStacks(deployed),
@@ -49,14 +49,14 @@ function listedGroups(groups: NonNullable<ReturnType<typeof listDifferent>>): st
   return listed(groups.map(({ value, stacks }) => `${value} (${listed(stacks)})`));
 }
 
-/** Lists stacks by a value in which some differ; `undefined` if all are equal. */
+/** Lists stacks by a value that differs between them. Returns `undefined` if all are equal. */
 function listDifferent(own: readonly StackView[], read: (stack: StackView) => string | null) {
   const groups = [...Map.groupBy(own, read)].filter(([value]) => value !== null);
   if (groups.length < 2) return undefined;
   return groups.map(([value, ofIt]) => ({ value: String(value), stacks: ofIt.map(({ name }) => name) }));
 }
 
-/** Only a stage that retains its data must be protected: the others may be deleted. */
+/** Finds missing protection. A stage that does not retain its data may be deleted, so it needs no protection. */
 function missingProtection(facts: Pick<Facts, 'stacks' | 'tables'>, { configuration }: StageStacks): readonly string[] {
   const { stage, removalPolicy, protection } = configuration;
   if (removalPolicy !== 'retain') return [];
@@ -75,7 +75,7 @@ function missingProtection(facts: Pick<Facts, 'stacks' | 'tables'>, { configurat
   return [`${listed(open)} can be deleted by mistake, because protection is off. ${next}.`];
 }
 
-/** Finds aliases that were moved since the last deployment, which the next deployment must take into account. */
+/** Finds aliases that were moved since the last deployment, because they affect the next deployment. */
 export function aliasProblems(
   { movedAliases }: Pick<Facts, 'movedAliases'>,
   deployed: StageStacks | undefined,

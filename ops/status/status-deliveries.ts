@@ -5,7 +5,7 @@ import { findLate } from './late-deliveries.ts';
 /** The results of a bounded read of the deliveries. */
 export type DeliveriesView = Awaited<ReturnType<typeof readDeliveries>>;
 
-/** Counts failed and held deliveries in at most ten pages of about 5,000, and finds those that are overdue. */
+/** Counts failed and held deliveries in at most 10 pages of about 5,000, and finds overdue deliveries. */
 export async function readDeliveries(target: Target, now: number) {
   const [ended, late] = await Promise.all([countEnded(target), findLate(target, now)]);
   return { ...ended, late };
@@ -20,5 +20,5 @@ async function countEnded(target: Target) {
   return { looked, isCutOff, failed: ended('failed'), held: ended('held') };
 }
 
-/** Pages of the index `undelivered` that are counted. */
+/** The maximum number of pages of the index `undelivered` that are counted. */
 const maxPages = 10;

@@ -17,10 +17,10 @@ import { readCertificates, readKmsKey, readThrottles } from './aws-view.ts';
 import { readRecipients } from './recipients.ts';
 import { readDeliveries } from './status-deliveries.ts';
 
-/** The state of all that is deployed. A part that could not be read has the reason instead. */
+/** The state of everything that is deployed. If a part could not be read, it contains the reason. */
 export type Facts = Awaited<ReturnType<typeof readFacts>>;
 
-/** One stack. Its state is CloudFormation's, `null` if it does not exist. */
+/** One stack. Its state is the state in CloudFormation, or `null` if it does not exist. */
 export type StackView = ReturnType<typeof viewStack>;
 
 /** One queue. The age of its oldest message is `null` if the queue is empty or the age is unknown. */
@@ -29,7 +29,7 @@ export type QueueView = Awaited<ReturnType<typeof readQueues>>[number];
 /** The webhooks that are suspended or failing. */
 export type WebhooksView = Awaited<ReturnType<typeof readWebhooks>>;
 
-/** The keys of one kind, and when the daily rotation creates the next one: `null` once it exists. */
+/** The keys of one kind, and when the daily rotation creates the next key, or `null` if it already exists. */
 export type KeysView = Awaited<ReturnType<typeof readKeys>>[number];
 
 /** Reads the state of a target, with a bounded number of reads. */
@@ -51,11 +51,11 @@ export async function readFacts(target: Target, progress: ShowProgress) {
       attempt(() => readDeliveries(target, target.clock.now())),
       attempt(() => readKeys(target)),
     ]);
-  // If AWS returned stacks, it is reachable. A local run in which all parts fail has ended.
+  // If AWS returned stacks, it is reachable. If all parts of a local run fail, the run has ended.
   if (!deployed && [queues, webhooks, keys].every(part => part.failure !== undefined)) throw queues.failure;
   return {
     target: target.label,
-    /** `null` for a local run and for an outputs file, which have no stage. */
+    /** The stage, or `null` for a local run and for an outputs file. */
     stage: deployed?.configuration.stage ?? null,
     region: target.outputs.Region ?? null,
     account: deployed?.account ?? null,
@@ -90,7 +90,7 @@ function viewStack({ stackName, found }: DeployedStack) {
     name: stackName,
     state: found?.StackStatus ?? null,
     version: outputOf('ServiceVersion'),
-    /** The label of the last deployed release: `null` for the data stack, which has no functions. */
+    /** The label of the last deployed release, or `null` for the data stack, which has no functions. */
     release: outputOf('Release'),
     updatedAt: (found?.LastUpdatedTime ?? found?.CreationTime)?.toISOString() ?? null,
     terminationProtection: found?.EnableTerminationProtection ?? false,
@@ -111,7 +111,7 @@ async function readTables(target: Target) {
   );
 }
 
-/** Reads which aliases were moved since the last deployment. A local run has one version of each function. */
+/** Reads the aliases that were moved since the last deployment. A local run has one version of each function. */
 export async function readMovedAliases({ deployed, connect }: Target): Promise<readonly MovedAlias[]> {
   if (!deployed) return [];
   return findMovedAliases(await readLiveFunctions(connect, ownStacks(deployed)));
@@ -141,7 +141,7 @@ async function readWebhooks(target: Target) {
   return {
     read,
     isCutOff,
-    /** The time of suspension is unknown: a suspended webhook may still be changed. */
+    /** The time of suspension is unknown, because a suspended webhook may still be changed. */
     suspended: found.flatMap(webhook => {
       if (!('webhookId' in webhook))
         return { ...ownerOf(webhook), reason: wireReasons.operator, updatedAt: isoTime(webhook.since) };

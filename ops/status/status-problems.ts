@@ -27,7 +27,7 @@ function backlogOf({ queue, waiting, inFlight, oldestSeconds }: QueueView, stage
 
 /**
  * Returns whether a queue is behind. Only CloudWatch knows the age of messages, and only until the third receive, so
- * counts matter as well. Of the retry queue only waiting messages count: overdue deliveries come from the table.
+ * counts matter as well. In the retry queue, only waiting messages count. Overdue deliveries come from the table.
  */
 function isBehind({ queue, waiting, inFlight, oldestSeconds }: QueueView): boolean {
   if (queue === 'dead letters') return false;
@@ -36,13 +36,13 @@ function isBehind({ queue, waiting, inFlight, oldestSeconds }: QueueView): boole
   return (queue === 'events' ? number : waiting) > 0 && (oldestSeconds ?? 0) > maxInQueue;
 }
 
-/** Messages that wait or are in flight. A quiet run, which empties its queues within seconds, has fewer. */
+/** The threshold for waiting and in-flight messages. A quiet run empties its queues within seconds and has fewer. */
 const longQueue = 25;
 
-/** The same for a stage with a known age: a busy stage has hundreds of attempts in flight. */
+/** The threshold for a stage with a known age, since a busy stage has hundreds of attempts in flight. */
 const longQueueOfStage = 1_000;
 
-/** Seconds. */
+/** In seconds. */
 const maxInQueue = 300;
 
 export function deadLetterProblems({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly string[] {
@@ -67,7 +67,7 @@ export function webhookProblems(
   ];
 }
 
-/** Returns the sentence about a kind of webhooks, which names the first one. */
+/** Returns the sentence about a kind of webhooks, with the name of the first webhook. */
 function troubled(found: readonly Troubled[], what: string, command: string): readonly string[] {
   const [first] = found;
   if (!first) return [];
@@ -76,7 +76,7 @@ function troubled(found: readonly Troubled[], what: string, command: string): re
   return [`${counted(found.length, 'webhook')} ${what} (${example}): ${command}.`];
 }
 
-/** A webhook, and since when it fails, if known. */
+/** A webhook, and the time since which it fails, if known. */
 interface Troubled {
   readonly account: string;
   readonly event: string;
@@ -98,5 +98,5 @@ function problemOfKey({ kind: key, activeSince, nextMadeAt }: KeysView, next: st
   return [`the next ${key} key has been due since ${nextMadeAt}. Check the daily rotation. ${next}.`];
 }
 
-/** The rotation runs once a day, so a due key may wait for this long. In milliseconds. */
+/** The rotation runs once a day, so a due key may wait for this time. In milliseconds. */
 const rotationLateAfter = 26 * 3_600_000;

@@ -31,7 +31,7 @@ Examples:
 
 /** The facts and the problems. */
 export interface Status extends Facts {
-  /** Each in a sentence with what to do. */
+  /** The problems, each in a sentence with advice. */
   readonly problems: readonly string[];
 }
 
@@ -138,7 +138,7 @@ function reportDeliveries({ failed, held, late, looked, isCutOff }: DeliveriesVi
   ].join('\n');
 }
 
-/** Returns a table of the first rows, and how many more there are. */
+/** Returns a table of the first rows, and the number of further rows. */
 function firstRows<Row>(shape: ReturnType<typeof makeShape<Row>>, rows: readonly Row[]): readonly string[] {
   if (rows.length === 0) return [];
   const others = rows.length - maxRows;
@@ -216,5 +216,5 @@ const keyShape = makeShape<KeysView>([
   { heading: 'next key in use', value: ({ nextActiveFrom }) => nextActiveFrom },
 ]);
 
-/** The maximum number of rows in a table of the text. */
+/** The maximum number of rows in a table of the text output. */
 const maxRows = 20;

@@ -17,13 +17,13 @@ interface Resource {
   readonly Properties?: Readonly<Record<string, unknown>>;
 }
 
-/** The outcome of a synthesis: everything that a deployment of a stage would change. */
+/** The result of a synthesis, which is everything that a deployment of a stage would change. */
 export interface Synthesis {
   readonly templates: Readonly<Partial<Record<StackName, Template>>>;
 }
 
 /**
- * Synthesises a stage as the CDK's command line does: in its own process, with all checks, and with bundles, whose
+ * Synthesises a stage like the CDK's command line, in a separate process, with all checks, and with bundles, whose
  * hashes some policies contain.
  * @throws with the last line that the process wrote.
  */

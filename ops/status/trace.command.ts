@@ -14,7 +14,7 @@ files. Run it in a checkout of the commit that was deployed, after "npm ci". It 
 Example:
   cat lines.json | npm run --silent ops -- trace token`;
 
-/** Creates the noun that replaces positions in function logs by those in the sources. */
+/** Creates the noun that replaces positions in function logs with positions in the sources. */
 export function trace({ stdin, stdout }: Streams): Noun {
   const handlers = new Map(
     globSync('lambdas/**/*.handler.ts', { cwd: root }).map(entry => [basename(entry, '.handler.ts'), entry]),
@@ -31,7 +31,7 @@ export function trace({ stdin, stdout }: Streams): Noun {
   return { name: 'trace', commands: [{ name: 'trace', effect: 'reads', addTo }] };
 }
 
-/** Replaces the positions in the bundle of a handler by those in its sources. */
+/** Replaces the positions in the bundle of a handler with the positions in its sources. */
 function withSources(logged: string, entry: string): string {
   const content = bundleHandlers([entry], true).get(entry)?.get('index.mjs.map') ?? '';
   const map = new SourceMap(JSON.parse(String(content)));

@@ -4,10 +4,10 @@ import type { Dynamo, Item, ItemKey } from '../../lambdas/platform/aws/dynamo.ts
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
 
 /**
- * Deletes items of one table, whether or not they exist, with several requests at once. It may be repeated.
- * @param onDeleted - receives how many more were deleted, and which.
- * @throws {Error} when DynamoDB leaves deletions undone five times in a row, once no request is in flight. The deleted
- * items of a failed batch are not reported.
+ * Deletes items of one table, whether or not they exist, with several concurrent requests. The call can be repeated.
+ * @param onDeleted - receives the number of further deleted items, and their keys.
+ * @throws {Error} if DynamoDB returns unprocessed deletions five times in a row, once no request is in flight. The
+ * deleted items of a failed batch are not reported.
  */
 export async function batchDelete(
   dynamo: Dynamo,
@@ -28,7 +28,7 @@ export async function batchDelete(
   }
 }
 
-/** DynamoDB rejects a batch that names an item twice. A list of items that move while it is read may do so. */
+/** Removes duplicates, because DynamoDB rejects a batch with duplicates. A list of items that move may contain them. */
 function withoutRepeats(keys: readonly ItemKey[]): readonly ItemKey[] {
   return [...new Map(keys.map(itemKey => [JSON.stringify(itemKey), itemKey])).values()];
 }
@@ -48,13 +48,13 @@ async function deleteBatch(dynamo: Dynamo, keys: readonly ItemKey[]): Promise<vo
   }
 }
 
-/** The maximum for one BatchWriteItem call. */
+/** The maximum number of items in one BatchWriteItem call. */
 const batchSize = 25;
 
-/** Concurrent requests. */
+/** The maximum number of concurrent requests. */
 const atOnce = 16;
 
 const maxTries = 5;
 
-/** Milliseconds. */
+/** In milliseconds. */
 const firstPause = 50;

@@ -16,38 +16,38 @@ import { type PageRequest, scanTable } from './scan.ts';
 export interface NewClient {
   readonly name: string;
   readonly grants: readonly GrantType[];
-  /** The scopes that its tokens may have at most; default all. */
+  /** The maximum set of scopes of its tokens. By default, all scopes. */
   readonly scopes?: readonly Scope[];
   /** Binds the client to one account. */
   readonly accountId?: string;
-  /** Default 30. */
+  /** By default 30. */
   readonly graceSeconds?: number;
-  /** True when it may introspect tokens of other clients; default no. */
+  /** True if the client may introspect tokens of other clients. By default false. */
   readonly introspect?: boolean;
-  /** The lifetime of its secret; default unlimited. */
+  /** The lifetime of its secret. By default unlimited. */
   readonly secretSeconds?: number;
 }
 
-/** The properties of a client that an operator may change; absent ones stay as they are. */
+/** The properties of a client that an operator may change. Omitted properties stay unchanged. */
 export interface ClientChanges extends Partial<Omit<NewClient, 'accountId' | 'secretSeconds'>> {
   /** `null` unbinds the client. A change ends the client's sessions. */
   readonly accountId?: string | null;
 }
 
 export interface SecretRotation {
-  /** The time that the secret in use stays valid; default a day. With 0 every other secret ends now. */
+  /** How long the secret in use stays valid, by default one day. If 0, every other secret ends now. */
   readonly overlapSeconds?: number;
   /** Ends the older of two valid secrets. */
   readonly dropOldest?: boolean;
-  /** Ends the newer of two valid secrets, whose value was lost. The older one is then the secret in use. */
+  /** Ends the newer of two valid secrets if its value was lost. The older secret is then the secret in use. */
   readonly dropNewest?: boolean;
 }
 
 export const defaultOverlapSeconds = 86_400;
 
 /**
- * Creates the store of table `Clients`: partition `clientId`, one item per client. Operations on a client that does not
- * exist return `undefined`.
+ * Creates the store of table `Clients`, with partition `clientId` and one item per client. Operations on a client that
+ * does not exist return `undefined`.
  */
 export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { readonly makeId: MakeId }) {
   return {
@@ -90,7 +90,7 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
     return parseClient(answer.Item);
   }
 
-  /** Lists all clients, or those bound to an account, by name; a page in the order of the table. */
+  /** Lists all clients, or the clients bound to an account, by name. A page is in the order of the table. */
   async function listClients({ account, ...page }: ClientPageRequest = {}): Promise<Client[]> {
     const where = account === undefined ? undefined : { accountId: account };
     const clients = await scanTable(dynamo, { table, partitionKey: 'clientId', parse: parseClient, where, ...page });
@@ -98,7 +98,7 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
     return clients.sort((one, other) => one.name.localeCompare(other.name));
   }
 
-  /** Enables or disables a client, optionally only one bound to an account. Disabling ends its sessions. */
+  /** Enables or disables a client, optionally only if it is bound to an account. Disabling it ends its sessions. */
   function setClientStatus(
     clientId: string,
     status: Client['status'],
@@ -131,7 +131,7 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
     return update(clientId, endedSessions);
   }
 
-  /** Deletes the client, and returns it as it was. */
+  /** Deletes the client, and returns it as it was before. */
   async function deleteClient(clientId: string): Promise<Client | undefined> {
     if (!isPossibleKey({ clientId })) return undefined;
     const command = new DeleteCommand({ TableName: table, Key: { clientId }, ReturnValues: 'ALL_OLD' });
@@ -140,8 +140,8 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
 
   /**
    * Adds a new secret to the one in use.
-   * @throws {TwoSecretsError} when two are valid already, and neither is to be ended.
-   * @throws {OneSecretError} when the newer of two is to be ended, and only one is valid.
+   * @throws {TwoSecretsError} if two secrets are valid already, and the caller ends neither.
+   * @throws {OneSecretError} if the caller ends the newer of two secrets, but only one is valid.
    * @throws {ClientConflictError}
    */
   async function rotateClientSecret(
@@ -165,7 +165,7 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
     return { client: rotated, clientSecret };
   }
 
-  /** Returns the client after the update; `undefined` if it does not exist or the condition is not met. */
+  /** Returns the client after the update, or `undefined` if it does not exist or does not meet the condition. */
   async function update(clientId: string, changes: Changes, condition?: Expression): Promise<Client | undefined> {
     if (!isPossibleKey({ clientId })) return undefined;
     const exists = expression`attribute_exists(clientId)`;
@@ -179,28 +179,28 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
 }
 
 interface ClientPageRequest extends PageRequest {
-  /** Only clients bound to this account. The whole table is read for them. */
+  /** Lists only clients bound to this account, which reads the whole table. */
   readonly account?: string;
 }
 
-/** New values of attributes; `undefined` removes. */
+/** New values of attributes. `undefined` removes an attribute. */
 type Changes = { readonly [Name in keyof Client]?: Client[Name] | Expression | undefined };
 
 /** The change that ends every session of the client. */
 const endedSessions: Changes = { version: expression`version + ${1}` };
 
-/** A client with a secret that is shown once: only its hash is stored. */
+/** A client with its new secret, which is shown once. Only its hash is stored. */
 interface ClientWithSecret {
   readonly client: Client;
   readonly clientSecret: string;
 }
 
-/** 256 bits. */
+/** The length of 256 bits. */
 const secretLength = 43;
 
 const defaultGraceSeconds = 30;
 
-/** Thrown when two changes of one client coincide: the second would silently undo the first. */
+/** Thrown if two changes of one client coincide, because the second would silently undo the first. */
 class ClientConflictError extends Error {
   override readonly name = 'ClientConflictError';
   constructor() {
@@ -208,7 +208,7 @@ class ClientConflictError extends Error {
   }
 }
 
-/** Thrown when two secrets are valid: a third would silently end one that is in use. */
+/** Thrown if two secrets are valid, because a third secret would silently end a secret in use. */
 class TwoSecretsError extends Error {
   override readonly name = 'TwoSecretsError';
   constructor() {
@@ -216,7 +216,7 @@ class TwoSecretsError extends Error {
   }
 }
 
-/** Thrown when the newer of two secrets is to be ended, and only one is valid: it is the one in use. */
+/** Thrown if the caller ends the newer of two secrets, but only one is valid. That secret is in use. */
 class OneSecretError extends Error {
   override readonly name = 'OneSecretError';
   constructor() {

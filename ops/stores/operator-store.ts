@@ -6,14 +6,14 @@ import { type EventName, type Webhook, webhookIn, webhookKey } from '../../lambd
 import { makeWebhookStore, readItemsOf } from '../../lambdas/webhooks/webhook-store.ts';
 import { type FoundItems, scanPages, scanTable } from './scan.ts';
 
-/** An operator's suspension without a webhook: the next one starts suspended. `since` in epoch milliseconds. */
+/** An operator's suspension without a webhook. The next webhook starts suspended. `since` is in epoch milliseconds. */
 export interface Hold {
   readonly accountId: string;
   readonly eventName: EventName;
   readonly since: number;
 }
 
-/** Creates the operators' store of table `Webhooks`. Suspensions are explained in `webhook-store.ts`. */
+/** Creates the operators' store of table `Webhooks`. See `webhook-store.ts` on suspensions. */
 export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   const webhooks = makeWebhookStore({ dynamo, table });
   return { find, listOf, listAll, listTroubled, suspend, reactivate };
@@ -24,15 +24,15 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
     return Item && entryIn(Item);
   }
 
-  /** Lists an account's webhooks, and suspensions without one, by event. */
+  /** Lists an account's webhooks, and suspensions without a webhook, by event. */
   async function listOf(accountId: string): Promise<readonly (Webhook | Hold)[]> {
     const items = await readItemsOf(dynamo, table, accountId);
     return items.map(entryIn);
   }
 
   /**
-   * Lists all webhooks, and suspensions without one, by account and event.
-   * @param onPage - receives how many were read so far.
+   * Lists all webhooks, and suspensions without a webhook, by account and event.
+   * @param onPage - receives the number of items read so far.
    */
   async function listAll(onPage: (read: number) => void): Promise<readonly (Webhook | Hold)[]> {
     const all = await scanTable(dynamo, { table, partitionKey: 'accountId', parse: entryIn, onPage });
@@ -41,8 +41,8 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   }
 
   /**
-   * Lists the suspended and failing webhooks among those in a bounded scan of the table. An index would be written with
-   * each attempt at an unreliable receiver.
+   * Lists the suspended and failing webhooks in a bounded scan of the table. An index would cost a write for each
+   * attempt at an unreliable receiver.
    */
   function listTroubled(): Promise<FoundItems<Webhook | Hold>> {
     const filter = {
@@ -55,8 +55,8 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   }
 
   /**
-   * Suspends a webhook in any state, or the next one to be registered, until an operator ends that. It is one write, so
-   * that an account cannot evade it by deleting and registering meanwhile.
+   * Suspends a webhook in any state, or the next one to be registered, until an operator ends the suspension. It is
+   * one write, so that an account cannot evade the suspension by deleting and registering its webhook meanwhile.
    */
   async function suspend(accountId: string, eventName: EventName): Promise<OperatorChange> {
     const moment = now();
@@ -72,7 +72,7 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
     return webhook ? { outcome: 'changed', webhook } : { outcome: 'not_registered' };
   }
 
-  /** Ends any suspension and clears the receiver's failures; `undefined` without webhook and suspension. */
+  /** Ends any suspension and resets the failures. Returns `undefined` if neither a webhook nor a suspension exists. */
   async function reactivate(accountId: string, eventName: EventName): Promise<OperatorChange | undefined> {
     for (let tries = 0; tries < maxReactivationTries; tries++) {
       const result = await reactivateOnce(accountId, eventName);
@@ -91,7 +91,7 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
     return (await webhooks.find(accountId, eventName)) ? 'retry' : 'nothing';
   }
 
-  /** Ends a suspension that outlived its webhook. Returns false if it does not exist. */
+  /** Ends a suspension that outlived its webhook. Returns false if the suspension does not exist. */
   async function endHold(accountId: string, eventName: EventName): Promise<boolean> {
     const isHold = expression`suspensionReason = ${'operator'} AND attribute_not_exists(webhookId)`;
     const Key = webhookKey(accountId, eventName);
@@ -100,20 +100,20 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   }
 }
 
-/** The outcome of an operator's command: the changed webhook, or that it is not registered. */
+/** The result of an operator's command, which is the changed webhook, or that it is not registered. */
 type OperatorChange =
   | { readonly outcome: 'changed'; readonly webhook: Webhook }
   | { readonly outcome: 'not_registered' };
 
-/** Reads an item as a webhook or as a suspension without one. */
+/** Parses an item as a webhook or as a suspension without a webhook. */
 function entryIn(item: Item): Webhook | Hold {
   const { accountId, eventName, updatedAt } = item;
   const hold = { accountId: String(accountId), eventName: eventName as EventName, since: Number(updatedAt) };
   return webhookIn(item) ?? hold;
 }
 
-/** Pages of 1 MiB, each with about 700 webhooks. */
+/** The maximum number of pages of 1 MiB, each with about 700 webhooks. */
 const maxTroubledPages = 10;
 
-/** The maximum number of tries, if the account registers and deletes the webhook at the same time. */
+/** The maximum number of tries if the account registers and deletes the webhook at the same time. */
 const maxReactivationTries = 3;

@@ -1,14 +1,14 @@
 import { ScanCommand, type ScanCommandInput, type ScanCommandOutput } from '@aws-sdk/lib-dynamodb';
 import type { Dynamo, Item } from '../../lambdas/platform/aws/dynamo.ts';
 
-/** A part of a list; by default all of it. */
+/** A part of a list. By default, the whole list. */
 export interface PageRequest {
   readonly limit?: number;
   /** The id of the last item of the previous page. */
   readonly after?: string;
 }
 
-/** Scans a table for operators, in its own order; the functions never scan. */
+/** Scans a table for operators, in its own order. The functions never scan. */
 export async function scanTable<Parsed>(
   dynamo: Dynamo,
   { table, partitionKey, limit, after, where, parse, onPage }: ScanRequest<Parsed>,
@@ -44,11 +44,11 @@ export interface FoundItems<Parsed> {
   readonly found: readonly Parsed[];
   /** The number of items read. */
   readonly read: number;
-  /** True when there are more items than were read. */
+  /** True if there are more items than were read. */
   readonly isCutOff: boolean;
 }
 
-/** Reads at most that many pages of a table, of 1 MiB each, and returns the items that match the filter. */
+/** Reads at most a number of pages of a table, of 1 MiB each, and returns the items that match the filter. */
 export async function scanPages<Parsed>(
   dynamo: Dynamo,
   filter: Pick<
@@ -75,8 +75,8 @@ interface ScanRequest<Parsed> extends PageRequest {
   readonly table: string;
   readonly partitionKey: string;
   readonly parse: (item: Item) => Parsed | undefined;
-  /** The attribute, with its value, that items must have. The whole table is read for them. */
+  /** The attribute, with its value, that items must have. The scan still reads the whole table. */
   readonly where?: Readonly<Record<string, string>> | undefined;
-  /** Receives how many items were read so far. */
+  /** Receives the number of items read so far. */
   readonly onPage?: ((read: number) => void) | undefined;
 }

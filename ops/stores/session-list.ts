@@ -4,13 +4,13 @@ import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
 import { type Item, type ItemKey, isPossibleKey, type StoreParts } from '../../lambdas/platform/aws/dynamo.ts';
 import { batchDelete } from './batch-delete.ts';
 
-/** The owner of sessions: a user, or the client through which they started. */
+/** The owner of sessions, which is a user or the client through which they started. */
 export type SessionOwner = { readonly userId: string } | { readonly clientId: string };
 
-/** Lists sessions for operators, and deletes those of a user. */
+/** Lists sessions for operators, and deletes the sessions of a user. */
 export type SessionList = ReturnType<typeof makeSessionList>;
 
-/** Creates the lists of table `Sessions`, by query and never by scan. */
+/** Creates the lists of table `Sessions`, which query and never scan. */
 export function makeSessionList({ dynamo, table }: Omit<StoreParts, 'now'>) {
   return { listSessions, deleteSessions };
 
@@ -23,9 +23,9 @@ export function makeSessionList({ dynamo, table }: Omit<StoreParts, 'now'>) {
   }
 
   /**
-   * Deletes all sessions of a user. It may be repeated after an interruption.
-   * @param onDeleted - receives how many more were deleted.
-   * @throws {Error} when DynamoDB leaves deletions undone five times in a row.
+   * Deletes all sessions of a user. The call can be repeated after an interruption.
+   * @param onDeleted - receives the number of further deleted sessions.
+   * @throws {Error} if DynamoDB returns unprocessed deletions five times in a row.
    */
   async function deleteSessions(userId: string, onDeleted?: (count: number) => void): Promise<void> {
     await batchDelete(dynamo, keysOf(userId), onDeleted);
@@ -63,7 +63,7 @@ export function makeSessionList({ dynamo, table }: Omit<StoreParts, 'now'>) {
 
 interface SessionPage {
   readonly sessions: readonly Session[];
-  /** The start of the next page; `undefined` after the last one. */
+  /** The start of the next page, or `undefined` after the last page. */
   readonly next: string | undefined;
 }
 
@@ -74,5 +74,5 @@ function parseAll(items: readonly (Item | undefined)[]): Session[] {
 /** The index of table `Sessions`: partition `clientId`, range `sessionId`. Rotations do not write to it. */
 const byClient = 'byClient';
 
-/** Sessions that are read at once for deletion. */
+/** The number of sessions that are read at once for deletion. */
 const deletionPage = 1_000;

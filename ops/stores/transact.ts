@@ -19,7 +19,7 @@ export async function transact(dynamo: Dynamo, token: string, operations: readon
   }
 }
 
-/** The reasons that mean a lost race. Any other, such as throttling, is a failure. */
+/** The reasons that mean a lost race. Any other reason, such as throttling, is a failure. */
 const lost: ReadonlySet<string | undefined> = new Set(['None', 'ConditionalCheckFailed', 'TransactionConflict']);
 
 function reasonsOf(error: object): readonly (string | undefined)[] {

@@ -31,7 +31,7 @@ export type UserStore = ReturnType<typeof makeUserStore>;
 /**
  * Creates the store of tables `Users` (partition `userId`) and `Credentials` (partition `email`, which makes e-mail
  * addresses unique). One transaction writes a user and their credential. Changes apply immediately, also to issued
- * tokens. Without such a user they return `undefined`.
+ * tokens. Operations on a user that does not exist return `undefined`.
  */
 export function makeUserStore({
   dynamo,
@@ -61,14 +61,14 @@ export function makeUserStore({
     deleteUser,
   };
 
-  /** @throws {CliError} if a user has the address. */
+  /** @throws {CliError} if another user has the address. */
   async function createUser({ password, ...described }: NewUser): Promise<User> {
     const user = await addUser({ ...described, passwordHash: await hash(password) });
     if (!user) throw emailTaken(normaliseEmail(described.email));
     return user;
   }
 
-  /** Creates a user with another system's password hash, unless the address is taken, and calls `onCreated`. */
+  /** Creates a user with a password hash of another system, unless the address is taken, and calls `onCreated`. */
   async function importUser(
     imported: ImportedUser,
     onCreated: (user: User) => void = () => {},
@@ -85,7 +85,7 @@ export function makeUserStore({
     throw userChanged();
   }
 
-  /** Returns `undefined` if the address is taken, or is being taken at this moment. */
+  /** Returns `undefined` if the address is taken, or if another command is adding it now. */
   async function addUser({ email: given, passwordHash, accountId, role }: ImportedUser): Promise<User | undefined> {
     const email = normaliseEmail(given);
     const moment = now();
@@ -126,7 +126,7 @@ export function makeUserStore({
     return (await dynamo(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item;
   }
 
-  /** Lists all users, or those of an account, by e-mail address; a page in the order of the table. */
+  /** Lists all users, or the users of an account, by e-mail address. A page is in the order of the table. */
   async function listUsers({ account, onPage, ...page }: UserPageRequest = {}): Promise<User[]> {
     const users = await scanTable(dynamo, {
       table: tables.users,
@@ -170,7 +170,7 @@ export function makeUserStore({
     return { ...user, ...changes };
   }
 
-  /** Ends no session. @throws {CliError} if another user has the address, or if the user was changed at the same moment. */
+  /** Sets the address and ends no session. @throws {CliError} if it is taken, or the user was changed at the same time. */
   async function setUserEmail(userId: string, given: string): Promise<User | undefined> {
     const email = normaliseEmail(given);
     const user = await findUser(userId);
@@ -187,7 +187,7 @@ export function makeUserStore({
     throw (await findCredential(email)) ? emailTaken(email) : userChanged();
   }
 
-  /** Deletes a disabled user and their credential. @throws {CliError} if the user was changed since. */
+  /** Deletes a disabled user and their credential. @throws {CliError} if the user was changed meanwhile. */
   async function deleteUser(user: User): Promise<void> {
     const { table, key } = userKey(tables.users, user.userId);
     const credential = await findCredential(user.email);
@@ -217,7 +217,7 @@ export function makeUserStore({
     return { Update: updateOf(userKey(tables.users, user.userId), { set, when: isUnchanged(user) }) };
   }
 
-  /** Changes a user whose credential stays. Returns the user after the change; `undefined` if not found. */
+  /** Changes a user but not their credential. Returns the user after the change, or `undefined` if not found. */
   async function updateUser(userId: string, changes: Changes): Promise<User | undefined> {
     const itemKey = userKey(tables.users, userId);
     if (!isPossibleKey(itemKey.key)) return undefined;
@@ -231,9 +231,9 @@ export function makeUserStore({
 }
 
 export interface UserPageRequest extends PageRequest {
-  /** Only users of this account. The whole table is read for them. */
+  /** Lists only users of this account, which reads the whole table. */
   readonly account?: string;
-  /** Receives how many were read so far. */
+  /** Receives the number of users read so far. */
   readonly onPage?: (read: number) => void;
 }
 
@@ -273,5 +273,5 @@ function userChanged(): CliError {
   return new CliError('Another command changed the user at the same moment. Run the command again.');
 }
 
-/** An import tries again if another command is changing the address at that moment. */
+/** The maximum number of tries of an import, if another command is changing the address at the same time. */
 const maxTries = 5;

@@ -3,9 +3,9 @@ import { CliError } from '../stage/operator.ts';
 import { copyKey, type Queues } from '../stage/queues.ts';
 
 /**
- * Deletes the dead-letter messages that name an account; copies are counted once. Those in flight elsewhere stay:
- * `inFlight` is their approximate number. `onLooked` receives how many were read and deleted so far.
- * @throws {CliError} if too many belong to others: SQS returns no more, without an error, once 120,000 are in flight.
+ * Deletes the dead-letter messages that name an account, with copies counted once. Messages in flight elsewhere stay,
+ * and `inFlight` is their approximate number. `onLooked` receives the numbers of messages read and deleted so far.
+ * @throws {CliError} if too many belong to others. SQS returns no more, without an error, once 120,000 are in flight.
  */
 export async function deleteDeadLetters(
   queues: Pick<Queues, 'deadLetters' | 'countInFlight' | 'remove'>,
@@ -32,8 +32,8 @@ export async function deleteDeadLetters(
 }
 
 /**
- * Returns whether a message belongs to an account: an event, also in the envelope of SNS or EventBridge, or a later
- * attempt. Only `id_conta` decides for an event. A number as `id_conta` caused the rejection, but still counts.
+ * Returns whether a message belongs to an account. It may be an event, also in the envelope of SNS or EventBridge, or a
+ * later attempt. Only `id_conta` decides for an event. A numeric `id_conta` caused the rejection, but still counts.
  */
 function namesAccount(body: string, account: string): boolean {
   const message = parseObject(body);

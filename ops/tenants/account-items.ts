@@ -6,10 +6,10 @@ import type { ShowProgress } from '../stage/operator.ts';
 import { openClients, openUsers } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
-/** Reads the items of an account in the tables. */
+/** The reader for the items of an account in the tables. */
 export type AccountItems = ReturnType<typeof openAccountItems>;
 
-/** Opens the lists of an account's items. They are read as needed and never completely in memory. */
+/** Opens the lists of an account's items, which are read as needed and are never completely in memory. */
 export function openAccountItems(target: Target, account: string, progress: ShowProgress = () => {}) {
   const table = (name: string) => requireOutput(target, `${name}Table`);
   return {
@@ -27,8 +27,8 @@ export function openAccountItems(target: Target, account: string, progress: Show
   };
 
   /**
-   * Lists the ids of all deliveries, including tests, from the index that has each of them while it is stored.
-   * @param lists - which of each event's two lists to read, one after another: delivered ones, or all others.
+   * Lists the ids of all deliveries, including tests. Reads the index that contains each stored delivery.
+   * @param lists - which of each event's two lists to read, in this order. `others` has the undelivered deliveries.
    */
   async function* deliveryIds(lists: readonly ('delivered' | 'others')[]): AsyncGenerator<string> {
     for (const eventName of EVENT_NAMES) {
@@ -39,7 +39,7 @@ export function openAccountItems(target: Target, account: string, progress: Show
     }
   }
 
-  /** Lists the items with an id of table `Deliveries`. */
+  /** Lists the items of table `Deliveries` with an id. */
   async function itemsOf(id: string): Promise<readonly Item[]> {
     const items: Item[] = [];
     for await (const item of query('Deliveries', { name: 'id', value: id })) items.push(item);

@@ -20,14 +20,14 @@ import type { ExportedKind } from './item-kinds.ts';
 
 type RecordReaders = Readonly<Record<ExportedKind, () => AsyncGenerator<object>>>;
 
-/** Creates a reader for each kind of item that returns its exported values, without hashes and secrets. */
+/** Creates a reader for each kind of item. It returns the exported values of the items, without hashes and secrets. */
 export function makeRecordReaders(target: Target, items: AccountItems): RecordReaders {
   const { account, table } = items;
   const dynamo = target.dynamo;
   const [users, clients] = [once(items.listUsers), once(items.listClients)];
   return {
     /**
-     * A delivery that moves between the lists meanwhile is found in the one that is read later: a retry that succeeds
+     * A delivery that moves between the lists during the read is in the list that is read later. A successful retry
      * moves it to the delivered ones, and a resend moves it back.
      */
     deliveries: async function* readDeliveries() {
@@ -57,7 +57,7 @@ export function makeRecordReaders(target: Target, items: AccountItems): RecordRe
 
     failedLogins: async function* readFailedLogins() {
       const clientIds = (await openClients(target).listClients()).map(({ clientId }) => clientId);
-      const lockout = once(() => openLockout(target)); // it needs the MAC key
+      const lockout = once(() => openLockout(target)); // opening it needs the MAC key
       for (const { userId, email } of await users()) {
         const failures = await (await lockout()).findFailures(email, clientIds);
         if (failures.length > 0) yield { userId, clients: failures };
@@ -91,10 +91,10 @@ export function makeRecordReaders(target: Target, items: AccountItems): RecordRe
   };
 }
 
-/** The deliveries that are read at once. */
+/** The number of deliveries that are read at once. */
 const readSize = 100;
 
-/** Returns a webhook as its account sees it, or an operator's suspension of the next one. */
+/** Returns a webhook as its account sees it, or an operator's suspension of the next webhook. */
 function shownWebhook(webhook: Webhook | Hold, now: number): object {
   if ('webhookId' in webhook) return toWebhookRecord(webhook, undefined, now);
   return { evento: webhook.eventName, suspended: isoTime(webhook.since) };
@@ -105,7 +105,7 @@ function shownDelivery(delivery: Delivery): object {
   return { evento: delivery.eventName, ...toDeliveryDetail(delivery) };
 }
 
-/** Returns an item without its keys in the table and its indexes. */
+/** Returns an item without its keys in the table and in its indexes. */
 function withoutPlace({ id: _, part: __, dueShard: ___, dueAt: ____, ttl: _____, ...said }: Item): object {
   return said;
 }

@@ -19,10 +19,10 @@ import { eraseUser } from './erase-user.ts';
 import { type ExportedKind, itemKinds, kindsWith } from './item-kinds.ts';
 
 /**
- * Exports all data of an account to a file, a JSON object on each line with its `type`: the kinds of `item-kinds.ts`,
- * without password hashes, secrets and dead-letter messages. The file gets its name when it is complete. Returns the
- * number of each kind.
- * @throws {CliError} when the file cannot be written, or the account has no data.
+ * Exports all data of an account to a file with a JSON object and its `type` on each line. It contains the kinds of
+ * `item-kinds.ts`, without password hashes, secrets and dead-letter messages. A complete file receives its final name.
+ * Returns the number of items of each kind.
+ * @throws {CliError} if the file cannot be written, or the account has no data.
  */
 export async function exportAll({ target, progress }: Task, account: string, file: string) {
   const partial = `${file}.partial`;
@@ -63,10 +63,10 @@ export async function exportAll({ target, progress }: Task, account: string, fil
 }
 
 /**
- * Deletes all data of an account: the kinds of `item-kinds.ts`, and the dead-letter messages that name it. Users are
- * disabled first and deleted last, so that a killed run can be repeated. It waits for attempts in flight, which may
- * store their deliveries after their webhook was deleted. Responses without a delivery stay: they do not name the
- * account and expire 60 days after their attempt.
+ * Deletes all data of an account, which has the kinds of `item-kinds.ts` and the dead-letter messages that name it. It
+ * disables users first and deletes them last, so that a killed run can be repeated. It waits for attempts in flight,
+ * which may store their deliveries after the deletion of their webhook. Responses without a delivery stay, because they
+ * do not contain the account and expire 60 days after their attempt.
  * @throws {CliError} if the operator does not confirm, or the account has no data.
  */
 export async function deleteAll(
@@ -103,11 +103,11 @@ export async function deleteAll(
   await deleteOwn(target, items, count);
   const webhooksGoneAt = target.clock.now();
   await deleteDeliveries(target, items, count);
-  // Read again: another command may have moved a user, or given an address to another user, meanwhile.
+  // Read again, because another command may have moved a user or changed an address meanwhile.
   for (const { userId } of await items.listUsers()) {
     if (await eraseUser(data, userId, more => count('sessions', more))) count('users');
   }
-  // A user who was already disabled may be due to an interrupted run that had already deleted the webhooks.
+  // If a user was already disabled, an interrupted run may have already deleted the webhooks.
   if (counts.webhooks + counts.deliveries > 0 || found.some(({ status }) => status === 'disabled')) {
     progress('Waiting for attempts in flight');
     const wait = Math.max(webhooksGoneAt + maxAttempt - target.clock.now(), 0);
@@ -126,7 +126,7 @@ export async function deleteAll(
 
 type Count = (kind: 'webhooks' | 'deliveries', more: number) => void;
 
-/** The webhooks are counted now: the disabled users cannot register any more. */
+/** Deletes and counts the webhooks. The disabled users can no longer register webhooks. */
 async function deleteOwn(target: Task['target'], items: AccountItems, count: Count): Promise<void> {
   const { webhooks, ...others } = ownKeysOf(items);
   const found = await openWebhooks(target).listOf(items.account);
@@ -135,7 +135,7 @@ async function deleteOwn(target: Task['target'], items: AccountItems, count: Cou
   for (const keys of Object.values(others)) await batchDelete(target.dynamo, keys());
 }
 
-/** An attempt that is in flight when its delivery is deleted may store its outcome afterwards. */
+/** Deletes the deliveries in several passes, because an attempt in flight may store its outcome after a deletion. */
 async function deleteDeliveries(target: Task['target'], items: AccountItems, count: Count): Promise<void> {
   let found = 0;
   do {
@@ -154,7 +154,7 @@ export const maxAttemptTimeout = 20_000;
 /** The maximum time from reading the webhook to storing the attempt. In milliseconds. */
 const maxAttempt = maxAttemptTimeout + timeAroundAttempt;
 
-/** Longer than an index lags. In milliseconds. */
+/** The pause is longer than the lag of an index. In milliseconds. */
 const pauseBetweenPasses = 1_000;
 
 function nothingOf(account: string, inFlight = 0): CliError {

@@ -34,7 +34,7 @@ export function showReport(found: Client, _given: unknown, target: Target): Repo
   return { json: client.json(found), text: client.lines(found, secretsOf(found, target)) };
 }
 
-/** Reports a client with its new secret, which is stored nowhere. */
+/** Reports a client with its new secret, which is never stored. */
 export function newSecretReport(
   { client: found, clientSecret }: { readonly client: Client; readonly clientSecret: string },
   _given: unknown,

@@ -30,7 +30,7 @@ Examples:
 
 const ofClient = { client: argument('client-id', 'as create and list show it', principalId) };
 
-/** The options that create and update share. Only create has defaults: update leaves missing ones unchanged. */
+/** Returns the options of create and update. Only create applies defaults. Update does not change omitted settings. */
 const settings = ({ scope = '', grace = '' } = {}) => ({
   scope: repeatable('<scope>', `a scope its tokens may have (repeatable${scope})`, scopes),
   account: option('<id>', 'log in only users of this account', ordinaryAccountId),
@@ -211,7 +211,7 @@ async function known({ target }: Pick<Task, 'target'>, { client }: { readonly cl
   return { client: (await openClients(target).findClient(client))?.clientId };
 }
 
-/** Returns the changed settings for the audit trail, which never has a name. */
+/** Returns the changed settings for the audit trail, which never contains a name. */
 function changed({
   grant,
   scope,
@@ -241,12 +241,12 @@ function hasOldSecret({ secrets }: Client, now: number): boolean {
   return secrets.slice(1).some(secret => isLiveSecret(secret, now));
 }
 
-/** @throws {CliError} if there is no such client. */
+/** @throws {CliError} if the client does not exist. */
 function find(target: Target, clientId: string): Promise<Client> {
   return existing(clientId, openClients(target).findClient(clientId));
 }
 
-/** Returns the store's result. @throws {CliError} if there is no such client, or it was changed at the same moment. */
+/** Returns the store's result. @throws {CliError} if the client does not exist, or was changed at the same time. */
 async function existing<Answer>(clientId: string, change: Promise<Answer | undefined>): Promise<Answer> {
   try {
     const answer = await change;
@@ -258,7 +258,7 @@ async function existing<Answer>(clientId: string, change: Promise<Answer | undef
   }
 }
 
-/** @throws {CliError} when two secrets are valid already, or the newer of two is to be ended but only one is valid. */
+/** @throws {CliError} if two secrets are valid already, or if the newer of two would end but only one is valid. */
 async function rotate(target: Target, id: string, rotation: SecretRotation) {
   try {
     return await existing(id, openClients(target).rotateClientSecret(id, rotation));

@@ -3,7 +3,7 @@ import type { Task } from '../stage/target.ts';
 import { eraseUser } from './erase-user.ts';
 import { findUser } from './users.ts';
 
-/** Deletes a user with their password and sessions. It may be repeated after an interruption. */
+/** Deletes a user with their password and sessions. The call can be repeated after an interruption. */
 export async function deleteUser({ target, confirm, progress }: Task, reference: string) {
   const users = openUsers(target);
   const data = { users, sessions: openSessions(target), lockout: await openLockout(target) };

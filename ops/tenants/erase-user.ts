@@ -7,13 +7,13 @@ import type { UserStore } from '../stores/user-store.ts';
 interface UserData {
   readonly users: Pick<UserStore, 'setUserStatus' | 'deleteUser'>;
   readonly sessions: Pick<SessionList, 'deleteSessions'>;
-  /** Needs the MAC key; without it the failed logins stay until they expire. */
+  /** Needs the MAC key. Without that key, the failed logins stay until they expire. */
   readonly lockout?: Pick<Lockout, 'unlock'>;
 }
 
 /**
- * Disables a user, deletes their sessions and failed logins, then the user and the credential. It may be repeated after
- * an interruption. Returns the user; `undefined` if there is none.
+ * Disables a user, deletes their sessions and failed logins, then the user and the credential. The call can be repeated
+ * after an interruption. Returns the user, or `undefined` if the user does not exist.
  * @param onDeleted - receives the number of further deleted sessions.
  * @throws {CliError} if another command changed the user meanwhile.
  */

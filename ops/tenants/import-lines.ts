@@ -1,12 +1,12 @@
-/** A line of a file; without text if it was too long or not UTF-8. */
+/** A line of a file. Its text is missing if the line was too long or not UTF-8. */
 export interface NumberedLine {
-  /** From 1. */
+  /** The line number, starting at 1. */
   readonly number: number;
   readonly text: string | undefined;
 }
 
 /**
- * Reads the lines of a file one by one; memory depends on `longest` alone, not on the file. It leaves out blank lines
+ * Reads the lines of a file one by one. Memory depends on `longest`, not on the size of the file. Skips blank lines
  * and a byte order mark.
  * @param longest - the maximum number of bytes of a line.
  */

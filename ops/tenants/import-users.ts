@@ -13,26 +13,26 @@ import type { ImportedUser, UserStore } from '../stores/user-store.ts';
 import { type NumberedLine, readLines } from './import-lines.ts';
 import { convertHash, importedKinds, isScrypt } from './imported-hashes.ts';
 
-/** The number of lines by outcome. */
+/** The number of lines for each outcome. */
 export interface Imported {
-  /** Lines that are not blank. */
+  /** The lines that are not blank. */
   readonly lines: number;
   readonly created: number;
-  /** Users that the account already has, which stay unchanged. */
+  /** Users that the account already has. They stay unchanged. */
   readonly existing: number;
-  /** E-mail addresses of another account. */
+  /** E-mail addresses that belong to another account. */
   readonly taken: number;
   /** Invalid lines. */
   readonly wrong: number;
-  /** Created users whose hash is weaker than ours, by kind of hash. */
+  /** Created users whose hash is weaker than our hashes, by kind of hash. */
   readonly weaker: Readonly<Record<string, number>>;
 }
 
 /**
- * Imports the users of a file, a JSON object on each line: `email`, `account`, `role`, `password_hash`. It may be
- * repeated: existing users stay unchanged. Memory does not grow with the file. An interruption completes the lines in
- * progress.
- * @throws {CliError} when the file cannot be read, or a line was not imported. Such lines are warned about by number.
+ * Imports the users of a file. Each line is a JSON object with `email`, `account`, `role` and `password_hash`. The
+ * import can be repeated, since existing users stay unchanged. Memory does not grow with the file. An interruption
+ * completes the lines in progress.
+ * @throws {CliError} if the file cannot be read, or a line was not imported. A warning shows the line number.
  */
 export async function importUsers(
   { target, progress, warn, ...audit }: AuditedTask,
@@ -45,7 +45,7 @@ export async function importUsers(
   return importLines({ lines: linesOf(file), importUser, progress, warn, interruption });
 }
 
-/** Records the created users for the audit trail: the accounts and the count in its line, the ids in further lines. */
+/** Records the created users for the audit trail. The first line has accounts and count, and further lines the ids. */
 function nameCreated({ recordResult, recordTarget }: Pick<AuditedTask, 'recordResult' | 'recordTarget'>) {
   const accounts = new Set<string>();
   let count = 0;
@@ -57,7 +57,7 @@ function nameCreated({ recordResult, recordTarget }: Pick<AuditedTask, 'recordRe
   };
 }
 
-/** Imports lines concurrently. @throws {CliError} when a line was not imported. */
+/** Imports lines concurrently. @throws {CliError} if a line was not imported. */
 export async function importLines({
   lines,
   importUser,
@@ -105,7 +105,7 @@ export async function importLines({
     if (kind !== undefined && isWeak) weaker[kind] = (weaker[kind] ?? 0) + 1;
   }
 
-  // The first failure ends all work: no write follows the end of the command.
+  // The first failure ends all work, so that no write follows the end of the command.
   await Promise.all(Array.from({ length: atOnce }, () => work().catch(error => failures.push(error))));
   if (failures.length > 0) throw failures[0];
   const kinds = Object.entries(weaker).map(([kind, count]) => `${kind}: ${count}`);
@@ -128,7 +128,7 @@ async function* linesOf(file: string): AsyncGenerator<NumberedLine> {
   }
 }
 
-/** Returns the user on a line, or its problem, which quotes no text: a line contains a password hash. */
+/** Returns the user on a line, or its problem. The problem quotes no text, because a line contains a password hash. */
 export function parseUserLine(text: string | undefined): { readonly user?: ImportedUser; readonly problem?: string } {
   if (text === undefined) return { problem: `it has more than ${maxLine} bytes, or is not UTF-8.` };
   let content: unknown;
@@ -152,10 +152,10 @@ export function parseUserLine(text: string | undefined): { readonly user?: Impor
   return { problem: `"${field}" ${isSpecific ? issue.message : rules[field]}.` };
 }
 
-/** More than any valid line needs for an address, an account and a hash. In bytes. */
+/** The maximum length of a line, more than an address, an account and a hash need. In bytes. */
 const maxLine = 4_096;
 
-/** Enough to use the tables fully; each is one line. */
+/** The maximum number of concurrent lines, which is enough to use the tables fully. */
 const atOnce = 64;
 
 const linesPerProgress = 100;

@@ -23,7 +23,7 @@ function convertPasslib(text: string): string | undefined {
   return `$pbkdf2-${digest}$i=${iterations}$${salt.replaceAll('.', '+')}$${tag.replaceAll('.', '+')}`;
 }
 
-/** Django's salt is text: https://docs.djangoproject.com/en/stable/topics/auth/passwords/ */
+/** The salt of Django is text: https://docs.djangoproject.com/en/stable/topics/auth/passwords/ */
 function convertDjango(text: string): string | undefined {
   const form = /^pbkdf2_(sha256|sha512)\$(\d+)\$([!-#%-~]+)\$([A-Za-z0-9+/]+={0,2})$/;
   const [, digest, iterations, salt = '', tag = ''] = form.exec(text) ?? [];

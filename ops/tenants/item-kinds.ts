@@ -9,15 +9,15 @@ import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 /** One kind of item in the tables. */
 interface ItemKind {
   readonly table: string;
-  /** Recognises its items in that table by their keys. */
+  /** Returns whether an item of that table is of this kind, by its keys. */
   readonly is: (key: Item) => boolean;
   /** The `type` of its lines in the export of an account. */
   readonly exportedAs?: string;
-  /** The reason why it has no lines of its own. */
+  /** The reason why it has no lines in the export. */
   readonly notExported?: string;
-  /** True when `accounts delete` deletes it by itself. */
+  /** True if `accounts delete` deletes it explicitly. */
   readonly isDeleted?: true;
-  /** The reason why it is not deleted by itself. */
+  /** The reason why it is not deleted explicitly. */
   readonly notDeleted?: string;
 }
 
@@ -25,7 +25,7 @@ const ofNoAccount = 'it belongs to no account';
 
 /**
  * All kinds of items. `accounts export` writes them in this order, and `accounts delete` deletes them. A test runs all
- * stores and fails for an item of no kind.
+ * stores and fails if an item has no kind.
  */
 export const itemKinds = {
   deliveries: {
@@ -97,7 +97,7 @@ export const itemKinds = {
 /** The kinds whose items an export writes. */
 export type ExportedKind = KindWith<'exportedAs'>;
 
-/** The kinds whose items are deleted with an account by themselves. */
+/** The kinds whose items are deleted explicitly with an account. */
 export type DeletedKind = KindWith<'isDeleted'>;
 
 /** Returns the kinds that have a property, in the order of the table. */

@@ -4,7 +4,7 @@ import { requireOutput, type Target, type Task } from '../stage/target.ts';
 /** A password to set. */
 interface ChosenPassword {
   readonly password: string;
-  /** The same password if it was generated: it is shown once. */
+  /** The same password if it was generated, because a generated password is shown once. */
   readonly generatedPassword?: string;
 }
 
@@ -33,7 +33,7 @@ interface PasswordTask extends Pick<Task, 'askPassword'> {
 }
 
 /**
- * Returns the problem of a password and its solution; `undefined` for a good one.
+ * Returns the problem of a password and its solution, or `undefined` for a good password.
  * @param minimumLength - the stage's minimum, in Unicode code points of the normalised text, as NIST SP 800-63B section
  * 3.1.1.2 counts them.
  */
@@ -52,8 +52,8 @@ export async function passwordProblem(password: string, minimumLength: number): 
 }
 
 /**
- * Returns whether a password is one of the most common ones in any case, or repeats one of them. The list is that of
- * zxcvbn-ts, loaded on demand and never bundled into a function.
+ * Returns whether a password is one of the most common passwords in any case, or a repetition of one. The list is from
+ * zxcvbn-ts, is loaded on demand, and is never bundled into a function.
  */
 async function isCommonPassword(password: string): Promise<boolean> {
   const { dictionary } = await import('@zxcvbn-ts/language-common');
@@ -62,18 +62,18 @@ async function isCommonPassword(password: string): Promise<boolean> {
   return common.includes(text) || repeatedUnits(text).some(unit => unit.length <= shortUnit || common.includes(unit));
 }
 
-/** Returns the prefixes that produce the text when repeated; the last repetition may be cut short. */
+/** Returns the prefixes that produce the text when repeated. The last repetition may be incomplete. */
 function repeatedUnits(text: string): string[] {
   return Array.from({ length: Math.max(text.length - 1, 0) }, (_, last) => text.slice(0, last + 1)).filter(
     unit => unit.repeat(Math.ceil(text.length / unit.length)).slice(0, text.length) === text,
   );
 }
 
-/** A repeated unit of at most this many characters is easily guessed, in the list or not. */
+/** A repeated unit with at most this number of characters is easily guessed, whether or not it is in the list. */
 const shortUnit = 3;
 
-/** The length of a generated password: 131 bits in letters and digits. */
+/** The length of a generated password, which has 131 bits in letters and digits. */
 const generatedLength = 22;
 
-/** The token endpoint rejects longer ones, so they could not be used. In bytes. */
+/** The maximum length. The token endpoint rejects longer passwords, so they could not be used. In bytes. */
 const maxPassword = 1_024;

@@ -104,7 +104,7 @@ async function endOne(target: Target, sessionId: string) {
   await revokeSession(sessionId, 'operator', target.clock.now());
   const ended = await findSession(sessionId);
   const [state] = ended ? await inspectSessions(target, [ended]) : [];
-  // It may have been deleted meanwhile.
+  // The session may have been deleted meanwhile.
   return { json: state ? session.json(state) : { sessionId, state: 'ended' }, what: `Session ${sessionId}` };
 }
 

@@ -10,33 +10,33 @@ import { requireOutput, type Target } from '../stage/target.ts';
 import type { SessionOwner } from '../stores/session-list.ts';
 import { findUser } from './users.ts';
 
-/** The options that name the owner of sessions. */
+/** The options that identify the owner of sessions. */
 interface OwnerOptions {
   /** E-mail address or id. */
   readonly user?: string;
   readonly client?: string;
 }
 
-/** The choice of sessions to list. */
+/** The criteria for the sessions to list. */
 interface ListOptions extends OwnerOptions {
-  /** Ended sessions too. */
+  /** Includes ended sessions. */
   readonly all?: boolean;
   readonly limit?: number;
-  /** The last known session id. */
+  /** The last session id of the previous list. */
   readonly after?: string;
 }
 
-/** A session and its user, and whether it has ended. */
+/** A session and its user, and whether the session has ended. */
 export interface SessionState {
   readonly session: Session;
   readonly user: User | undefined;
-  /** The reason why it has ended; `undefined` while it is live. */
+  /** The reason why it has ended, or `undefined` while it is live. */
   readonly endedBy: string | undefined;
 }
 
 /**
  * Lists sessions, by default the first hundred live ones.
- * @throws {CliError} if the owner does not exist, or `after` is not a session of theirs.
+ * @throws {CliError} if the owner does not exist, or `after` is not a session of the owner.
  */
 export async function listSessions(target: Target, options: ListOptions) {
   const owner = await ownerOf(target, options);
@@ -65,7 +65,7 @@ export async function listSessions(target: Target, options: ListOptions) {
   return { sessions, next };
 }
 
-/** Returns the owner of the sessions. @throws {CliError} if there is no such user or client. */
+/** Returns the owner of the sessions. @throws {CliError} if the user or client does not exist. */
 export async function ownerOf(target: Target, { user, client }: OwnerOptions): Promise<SessionOwner> {
   if (user !== undefined) return { userId: (await findUser(openUsers(target), user)).userId };
   if (!(await openClients(target).findClient(client ?? ''))) throw noClient(client);
@@ -76,7 +76,7 @@ export function noClient(clientId: string | undefined): CliError {
   return new CliError(`There is no client "${clientId}". "clients list" shows all clients.`);
 }
 
-/** Returns whether a session may belong to the owner. A deleted session counts as one of any client. */
+/** Returns whether a session may belong to the owner. A deleted session may belong to any client. */
 async function mayBeSessionOf(
   owner: SessionOwner,
   sessionId: string,
@@ -87,7 +87,7 @@ async function mayBeSessionOf(
   return session ? session.clientId === owner.clientId : /^[0-9A-Za-z]+-[0-9A-Za-z]+$/.test(sessionId);
 }
 
-/** Sessions that are read at once, and the default limit. */
+/** The number of sessions that are read at once, and the default limit. */
 const pageSize = 100;
 
 /** Reads the users and clients of sessions, each once. */
@@ -122,6 +122,6 @@ function endOf(client: Client | undefined, user: User | undefined, session: Sess
   if (!user) return 'user_gone';
   const reason = sessionEndReason(client, user, session);
   if (reason !== 'session_ended') return reason;
-  // the user's after a new password, disabling or "sessions end"; the client's after these, or a new account
+  // the user's version changes with a password, disabling or "sessions end", and the client's also with its account
   return user.version === session.userVersion ? 'ended_for_the_client' : 'ended_for_the_user';
 }

@@ -12,9 +12,9 @@ import { createLogin, deleteLogin } from './program-login.ts';
 
 interface SupportOptions {
   readonly account: string;
-  /** 0 for any free one. */
+  /** The port of the console, or 0 for any free port. */
   readonly port: number;
-  /** Ends it before the hour is over. */
+  /** Ends the console before the hour is over. */
   readonly interruption: AbortSignal;
   /** Receives the function that creates links, as soon as the console is open. */
   readonly onOpen: (makeLink: () => string) => void;
@@ -45,18 +45,18 @@ export async function openSupport({ target, recordResult }: AuditedTask, options
     const { clientId: client_id, clientSecret: client_secret, username, password } = login;
     recordResult({ client: client_id });
     onOpen(pages.open({ service, credentials: { client_id, client_secret, username, password } }));
-    await target.pause(secretSeconds * 1_000, interruption).catch(() => {}); // it rejects if interrupted
+    await target.pause(secretSeconds * 1_000, interruption).catch(() => {}); // the pause rejects if interrupted
   } finally {
     await pages.stop();
     if (login) await deleteLogin(target, login);
   }
 }
 
-/** Deletes logins that ended over an hour ago. Those of other operators may still be in use. */
+/** Deletes logins that ended over an hour ago. Logins of other operators may still be in use. */
 async function removeLeftovers(target: Target, account: string, users: readonly User[]): Promise<void> {
   const now = target.clock.now();
   for (const client of await openClients(target).listClients({ account })) {
-    // Operators' own clients always have a live secret.
+    // Clients that operators create always have a live secret.
     const isOver = client.name === name && !client.secrets.some(secret => isLiveSecret(secret, now));
     if (isOver) await eraseClient(target, client.clientId);
   }
@@ -67,11 +67,11 @@ async function removeLeftovers(target: Target, account: string, users: readonly 
   }
 }
 
-/** Of the client. */
+/** The name of the client. */
 const name = 'Support';
 
-/** Of the user's address. */
+/** The domain of the user's address. */
 const domain = 'support.invalid';
 
-/** An hour: no token is issued after it. */
+/** The lifetime of the secret, 1 hour. No token is issued later. */
 const secretSeconds = 3_600;

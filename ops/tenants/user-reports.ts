@@ -75,7 +75,7 @@ export function deletedReport({ userId, email }: { readonly userId: string; read
 
 interface UserWithPassword {
   readonly user: User;
-  /** The password, if it was generated and is not known yet. */
+  /** The password, if it was generated and was not shown yet. */
   readonly generatedPassword?: string | undefined;
 }
 
@@ -84,7 +84,7 @@ interface UserWithFailures {
   readonly failedLogins: Part<readonly FailuresAtClient[]>;
 }
 
-/** Adds a generated password to a report, if there is one: it is shown once. */
+/** Adds a generated password, which is shown once, to a report. Returns the report unchanged without a password. */
 function withPassword({ json, text }: ObjectReport, password: string | undefined): Report {
   if (password === undefined) return { json, text };
   return {

@@ -177,7 +177,7 @@ const setPassword = command('users set-password', {
     const { password, generatedPassword } = await choosePassword(task, generatePassword);
     const user = await store.setUserPassword(userId, password);
     if (!user) throw noUser(reference);
-    // Last: this also clears failures that were counted meanwhile, and the user may have a new address.
+    // Runs last, because this also clears failures that were counted meanwhile, and the address may be new.
     await lockout.unlock(user.email).catch(error => {
       const why = describeError(error, target.unreachable);
       task.warn(`The password is changed, but the user may still be locked. Run "users unlock ${userId}" (${why})`);
@@ -222,7 +222,7 @@ async function readFailures(target: Target, { email }: User) {
   }
 }
 
-/** Changes a user; a user deleted in the meantime counts as not found. */
+/** Changes a user. A user who was deleted meanwhile counts as not found. */
 async function change(
   target: Target,
   reference: string,

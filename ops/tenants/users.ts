@@ -4,14 +4,14 @@ import type { UserStore } from '../stores/user-store.ts';
 
 type Lookup = Pick<UserStore, 'findUser' | 'findUserByEmail'>;
 
-/** Finds the user that an e-mail address or a user id names. @throws {CliError} */
+/** Finds the user with an e-mail address or a user id. @throws {CliError} if the user does not exist. */
 export async function findUser(store: Lookup, reference: string): Promise<User> {
   const user = await lookUpUser(store, reference);
   if (!user) throw noUser(reference);
   return user;
 }
 
-/** Finds the user that an e-mail address or a user id names; `undefined` if not found. */
+/** Finds the user with an e-mail address or a user id. Returns `undefined` if not found. */
 export function lookUpUser(store: Lookup, reference: string): Promise<User | undefined> {
   return reference.includes('@') ? store.findUserByEmail(reference) : store.findUser(reference);
 }
