@@ -51,7 +51,7 @@ export class NoAnswer extends Error {
   }
 }
 
-/** The tokens are no longer accepted, and the user must sign in again. */
+/** The service no longer accepts the tokens, and the user must sign in again. */
 export class SessionEnded extends Error {}
 
 /** Signs in by the password grant (RFC 6749 4.3). @throws {Refusal} if the service rejects the credentials. */
@@ -219,7 +219,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** @throws {Refusal} if the response is not from a token endpoint, for example because the address is wrong. */
+/** Returns the tokens of a response. @throws {Refusal} if it is not from a token endpoint, as with a wrong address. */
 function tokensIn(answer: Answer): Pick<Login, 'accessToken' | 'refreshToken'> {
   const { access_token, refresh_token } = answer.json ?? {};
   if (typeof access_token !== 'string' || access_token.split('.').length !== 3)

@@ -65,7 +65,7 @@ export function isLocal({ baseUrl }: Service): boolean {
   return new URL(baseUrl).hostname === '127.0.0.1';
 }
 
-/** A part of a page, or the reason why it could not be read while other parts could. */
+/** A part of a page, or the reason why it could not be read while other parts could be read. */
 export type Part<Value> =
   | { readonly value: Value; readonly error?: undefined }
   | { readonly value?: undefined; readonly error: unknown };

@@ -144,7 +144,7 @@ function collecting(made: Option, choices: readonly string[]): Option {
   made.choices(choices);
   const check = made.parseArg;
   return made.argParser((text: string, before: readonly string[] | undefined) => {
-    check?.(text, undefined); // rejects all but the choices
+    check?.(text, undefined); // rejects all values but the choices
     return [...(before ?? []), text];
   });
 }

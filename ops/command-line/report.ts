@@ -1,4 +1,4 @@
-/** The output of a command: JSON for programs (`--json`) and text for people. */
+/** The output of a command, which is JSON for programs (`--json`) and text for people. */
 export interface Report {
   readonly json: unknown;
   readonly text: string;

@@ -19,7 +19,7 @@ interface ListQuery extends AcceptedSpan {
   readonly limit: number;
 }
 
-/** The time range in which events were accepted: from `since`, before `until`. Milliseconds since the epoch. */
+/** The time range in which events were accepted, from `since` to before `until`. Milliseconds since the epoch. */
 interface AcceptedSpan {
   readonly since?: number | undefined;
   readonly until?: number | undefined;

@@ -59,8 +59,8 @@ export function destinationOf({ origin, body }: DeadLetter): Destination | { rea
 }
 
 /**
- * Returns the message of an error that concerns this message alone, such as one that is too large with the attributes
- * of its origin.
+ * Returns the message of an error that concerns this message alone, such as a message that is too large with the
+ * attributes of its origin.
  */
 function rejectionOf(error: unknown): string | undefined {
   const isRejected =

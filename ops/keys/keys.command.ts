@@ -115,7 +115,7 @@ async function readKeys(target: Target, kinds: readonly KeyKind[]) {
   );
 }
 
-/** @throws {CliError} if a step fails, or if the operator does not confirm the revocation of encryption keys. */
+/** Rotates keys. @throws {CliError} if a step fails, or the operator does not confirm a revocation of encryption keys. */
 async function rotateAtOnce(
   task: AuditedTask,
   kinds: readonly KeyKind[],

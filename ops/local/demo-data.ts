@@ -8,7 +8,7 @@ import { localTarget } from '../stage/target.ts';
 export type DemoCredentials = Readonly<z.output<typeof credentialsSchema>>;
 
 /**
- * Creates the demo client (both grants) and the demo admin, unless those in the file still exist.
+ * Creates the demo client (both grants) and the demo admin, unless the credentials in the file still exist.
  * @param file - stores the credentials across restarts, because the tables only contain hashes. @default - none
  * @throws {StartError} if the stacks lack a table
  */

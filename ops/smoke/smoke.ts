@@ -15,7 +15,7 @@ import { createIdentity, deleteParameter, readIdentity, storeIdentity } from './
 interface TestOptions {
   /** In seconds. */
   readonly timeout: number;
-  /** Ends the test early; the test still deletes its webhook. */
+  /** Ends the test early. The test still deletes its webhook. */
   readonly interruption: AbortSignal;
   readonly onStep: (step: Step) => void;
 }

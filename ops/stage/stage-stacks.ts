@@ -66,7 +66,7 @@ export function isLeftOver({ name, found }: DeployedStack, configuration: StageC
   return found !== undefined && !stackNamesOf(configuration).includes(name);
 }
 
-/** @throws {CliError} if the account of stacks or credentials differs from the account in the stage's file. */
+/** Rejects stacks or credentials of another account. @throws {CliError} if the stage's file has a different account. */
 export function requireOwnAccount({ stage, account: own }: StageConfiguration, account: string): void {
   if (own === undefined || account === own) return;
   throw new CliError(
@@ -79,7 +79,7 @@ export async function describeStacks(
   configuration: StageConfiguration,
   connect: Connect,
 ): Promise<Pick<StageStacks, 'region' | 'stacks'>> {
-  // Loaded on demand: loading the SDK takes longer than the rest of a command.
+  // Loaded on demand, because loading the SDK takes longer than the rest of a command.
   const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
   const client = connect(CloudFormationClient);
 

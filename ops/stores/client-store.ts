@@ -80,7 +80,7 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
       createdAt: moment,
       updatedAt: moment,
     };
-    await dynamo(new PutCommand({ TableName: table, Item: client })); // unconditional: the id is random
+    await dynamo(new PutCommand({ TableName: table, Item: client })); // unconditional, because the id is random
     return { client, clientSecret };
   }
 
@@ -108,7 +108,7 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
     return update(clientId, { status, ...(status === 'disabled' && endedSessions) }, ofAccount);
   }
 
-  /** @throws {ClientConflictError} */
+  /** Changes a client. @throws {ClientConflictError} if another command changed the client meanwhile. */
   async function updateClient(
     clientId: string,
     { accountId, scopes, grants, ...others }: ClientChanges,
@@ -142,7 +142,7 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
    * Adds a new secret to the one in use.
    * @throws {TwoSecretsError} if two secrets are valid already, and the caller ends neither.
    * @throws {OneSecretError} if the caller ends the newer of two secrets, but only one is valid.
-   * @throws {ClientConflictError}
+   * @throws {ClientConflictError} if another command changed the client meanwhile.
    */
   async function rotateClientSecret(
     clientId: string,

@@ -71,7 +71,7 @@ function parseAll(items: readonly (Item | undefined)[]): Session[] {
   return items.map(parseSession).filter(session => session !== undefined);
 }
 
-/** The index of table `Sessions`: partition `clientId`, range `sessionId`. Rotations do not write to it. */
+/** The index of table `Sessions` with partition `clientId` and range `sessionId`. Rotations do not write to it. */
 const byClient = 'byClient';
 
 /** The number of sessions that are read at once for deletion. */

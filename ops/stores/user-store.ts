@@ -61,7 +61,7 @@ export function makeUserStore({
     deleteUser,
   };
 
-  /** @throws {CliError} if another user has the address. */
+  /** Creates a user. @throws {CliError} if another user has the address. */
   async function createUser({ password, ...described }: NewUser): Promise<User> {
     const user = await addUser({ ...described, passwordHash: await hash(password) });
     if (!user) throw emailTaken(normaliseEmail(described.email));
@@ -85,7 +85,7 @@ export function makeUserStore({
     throw userChanged();
   }
 
-  /** Returns `undefined` if the address is taken, or if another command is adding it now. */
+  /** Creates a user. Returns `undefined` if the address is taken, or if another command is adding it now. */
   async function addUser({ email: given, passwordHash, accountId, role }: ImportedUser): Promise<User | undefined> {
     const email = normaliseEmail(given);
     const moment = now();
@@ -102,7 +102,7 @@ export function makeUserStore({
     };
     const { userId, credentialVersion } = user;
     const isAdded = await write(
-      { Put: { TableName: tables.users, Item: user } }, // unconditional: the id is random
+      { Put: { TableName: tables.users, Item: user } }, // unconditional, because the id is random
       putNew({ email, userId, passwordHash, credentialVersion }),
     );
     return isAdded ? user : undefined;

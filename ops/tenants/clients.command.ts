@@ -241,7 +241,7 @@ function hasOldSecret({ secrets }: Client, now: number): boolean {
   return secrets.slice(1).some(secret => isLiveSecret(secret, now));
 }
 
-/** @throws {CliError} if the client does not exist. */
+/** Finds a client. @throws {CliError} if the client does not exist. */
 function find(target: Target, clientId: string): Promise<Client> {
   return existing(clientId, openClients(target).findClient(clientId));
 }
@@ -258,7 +258,7 @@ async function existing<Answer>(clientId: string, change: Promise<Answer | undef
   }
 }
 
-/** @throws {CliError} if two secrets are valid already, or if the newer of two would end but only one is valid. */
+/** Rotates a secret. @throws {CliError} if two are valid already, or the newer would end but only one is valid. */
 async function rotate(target: Target, id: string, rotation: SecretRotation) {
   try {
     return await existing(id, openClients(target).rotateClientSecret(id, rotation));

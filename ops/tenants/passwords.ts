@@ -57,7 +57,7 @@ export async function passwordProblem(password: string, minimumLength: number): 
  */
 async function isCommonPassword(password: string): Promise<boolean> {
   const { dictionary } = await import('@zxcvbn-ts/language-common');
-  const common: readonly unknown[] = dictionary['passwords-common'] ?? []; // building a set would be slower than one search
+  const common: readonly unknown[] = dictionary['passwords-common'] ?? []; // one search is faster than building a set
   const text = password.normalize('NFC').toLowerCase();
   return common.includes(text) || repeatedUnits(text).some(unit => unit.length <= shortUnit || common.includes(unit));
 }
