@@ -13,8 +13,8 @@ interface Compared {
 }
 
 /**
- * Runs the benchmark of these files and of a commit alternately, each with `--json` and the given arguments. Returns the figures that both
- * have.
+ * Runs the benchmark of these files and of a commit alternately, each with `--json` and the given arguments. Returns
+ * the figures that both runs have.
  */
 export function measureAgainst(commit: string, words: readonly string[], rounds: number): readonly Compared[] {
   return withCheckout(commit, folder => {
@@ -27,7 +27,7 @@ export function measureAgainst(commit: string, words: readonly string[], rounds:
   });
 }
 
-/** Returns the medians of the figures that both have. */
+/** Returns the medians of the figures that both results have. */
 export function compare(ours: readonly Figures[], theirs: readonly Figures[]): readonly Compared[] {
   return [...(ours[0]?.keys() ?? [])].flatMap(figure => {
     const [own, other] = [ours, theirs].map(rounds => rounds.flatMap(figures => figures.get(figure) ?? []));
@@ -37,7 +37,7 @@ export function compare(ours: readonly Figures[], theirs: readonly Figures[]): r
   });
 }
 
-/** The numbers of a result, by the path of names to them. */
+/** The numbers of a result, by their property paths. */
 export type Figures = ReadonlyMap<string, number>;
 
 /** Returns all numbers in a result. The first text in a row names the row. */

@@ -27,7 +27,7 @@ import { measureService } from './service.ts';
 
 const file = join(root, 'docs/performance.md');
 
-/** The numbers of measured rounds and requests. */
+/** The numbers of rounds and requests to measure. */
 const sizes = {
   whole: {
     calls: { rounds: 5, perRound: 9_000 },

@@ -10,11 +10,11 @@ import { NodeFunction } from '../../lib/constructs/node-function.ts';
 import { addStage } from '../../lib/stage.ts';
 import { median } from '../../tools/support/statistics.ts';
 
-/** Imports of bundles: medians of cold processes, in milliseconds. */
+/** The import times of the bundles. Each is a median of cold processes, in milliseconds. */
 export interface BundleResult {
-  /** The functions' own. */
+  /** The bundles of the functions. */
   readonly bundles: readonly { readonly name: string; readonly kibibytes: number; readonly importMs: number }[];
-  /** That of a bundle that creates the clients of DynamoDB and KMS, and nothing else. */
+  /** The import time of a bundle that only creates the clients of DynamoDB and KMS. */
   readonly plainImportMs: number;
 }
 
@@ -43,7 +43,7 @@ export function measureBundles(runs: number, progress: (what: string) => void): 
   }
 }
 
-/** Returns the functions of a stage, one per entry, with what their handlers read from the environment. */
+/** Returns the functions of a stage, one per entry point, with the environment variables that their handlers read. */
 function functions(outdir: string): { name: string; entry: string; environment: Record<string, string> }[] {
   const app = new App({ outdir, context: { 'aws:cdk:bundling-stacks': [] } });
   addStage(app, stageConfiguration('local'), 'bench');
@@ -54,7 +54,7 @@ function functions(outdir: string): { name: string; entry: string; environment: 
     .map(({ node, entry, variables }) => ({
       name: node.id,
       entry,
-      // References are unresolved: handlers accept any text as a name, an address or an ARN.
+      // References are unresolved, because handlers accept any text as a name, an address or an ARN.
       environment: Object.fromEntries(
         Object.entries(variables as Record<string, string>).map(([key, value]) => [
           key,

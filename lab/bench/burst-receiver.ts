@@ -1,4 +1,4 @@
-/** A receiver in a separate process that answers after 20 ms. It sends its port, and the number of its requests on demand. */
+/** A receiver in a separate process that responds after 20 ms. It sends its port, and its request count on demand. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

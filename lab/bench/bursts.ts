@@ -11,12 +11,12 @@ import { demoOf, type LocalOutputs, startLocalRun } from '../../tools/support/lo
 import { makeServiceClient, passwordGrant } from '../../tools/support/service-client.ts';
 import type { BurstReceiverMessage } from './burst-receiver.ts';
 
-/** A burst of events, published as fast as the queue takes them. */
+/** A burst of events, published at the maximum rate that the queue accepts. */
 export interface BurstRow {
   readonly events: number;
-  /** From sending the first message to the last delivery. */
+  /** Deliveries a second, from sending the first message to the last delivery. */
   readonly perSecond: number;
-  /** CPU time of the functions' processes alone, in milliseconds. */
+  /** CPU time of the functions' processes only, in milliseconds. */
   readonly cpuPerDelivery: number;
   /** The events that were hidden at their first receive. */
   readonly shed: number;
@@ -24,7 +24,7 @@ export interface BurstRow {
   readonly moved: number;
 }
 
-/** Publishes each burst through a complete local run. The receiver answers after 20 ms. */
+/** Publishes each burst through a complete local run. The receiver responds after 20 ms. */
 export async function measureBursts(
   sizes: readonly number[],
   progress: (what: string) => void,
@@ -76,10 +76,10 @@ const host = 'burst.example.com';
 const event = 'demanda.criada';
 const consumers = /Deliver(?:First|Retry|Slow)/;
 
-/** Unmeasured events that start the processes. */
+/** The number of unmeasured events that start the processes. */
 const warmUp = 200;
 
-/** Milliseconds after which a burst fails. */
+/** A burst fails after this many milliseconds. */
 const longest = 180_000;
 
 async function publish(outputs: LocalOutputs, events: number): Promise<void> {

@@ -1,4 +1,4 @@
-/** Makes calls of DynamoDB by the client `ours` or `plain`, and sends the processor time of one, in microseconds, to its parent. */
+/** Calls DynamoDB by the client `ours` or `plain`. Sends its parent the processor time of one call, in microseconds. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { BatchGetCommand, DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { dynamoSettings, makeDocumentClient } from '../../lambdas/platform/aws/dynamo.ts';
@@ -20,7 +20,7 @@ await makeCalls(Number(calls));
 const { user, system } = process.cpuUsage(before);
 process.send?.((user + system) / Number(calls), () => process.exit());
 
-/** Makes this many calls, of three operations in turn, five at once. */
+/** Makes this many calls, five at a time, alternating three operations. */
 async function makeCalls(count: number): Promise<void> {
   let left = count / 3;
   const lane = async () => {

@@ -5,15 +5,15 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { median, rotated } from '../../tools/support/statistics.ts';
 
-/** Processor time of a call of DynamoDB, in microseconds, by the functions' client and by a plain client: medians. */
+/** The median processor time of a DynamoDB call in microseconds, with the functions' client and a plain client. */
 export interface CallResult {
   readonly oursUs: number;
   readonly plainUs: number;
-  /** Median of the ratios of the rounds. */
+  /** The median of the rounds' ratios. */
   readonly ratio: number;
 }
 
-/** Has fresh processes make the same calls by either client in turn. DynamoDB answers at once, with records like the service's. */
+/** Makes the same calls with either client in turn, in new processes. The server sends records like DynamoDB's. */
 export async function measureCalls(rounds: number, calls: number): Promise<CallResult> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
@@ -35,7 +35,7 @@ export async function measureCalls(rounds: number, calls: number): Promise<CallR
   }
 }
 
-/** Returns the processor time of a call in a process of its own, in microseconds. */
+/** Returns the processor time of a call in a separate process, in microseconds. */
 async function timeOf(client: 'ours' | 'plain', calls: number, endpoint: string): Promise<number> {
   const child = fork(join(import.meta.dirname, 'call-client.ts'), [client, String(calls)], {
     env: {
@@ -58,7 +58,7 @@ const item = {
   secrets: { L: [{ M: { hash: { S: 'f'.repeat(43) }, expiresAt: { N: '1790000000' } } }] },
 };
 
-/** DynamoDB's answers by operation. */
+/** DynamoDB's responses by operation. */
 const answers: Readonly<Record<string, string>> = {
   BatchGetItem: JSON.stringify({ Responses: { Table: [item, item, item] }, UnprocessedKeys: {} }),
   PutItem: '{}',

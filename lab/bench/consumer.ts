@@ -5,16 +5,16 @@ import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { processorTime } from '../../tools/support/function-processes.ts';
 import type { LocalOutputs } from '../../tools/support/local-run.ts';
 
-/** Messages in a batch, as the event source mappings have it. */
+/** The number of messages in a batch, as in the event source mappings. */
 export const batchSize = 10;
 
-/** A batch, and how many messages it holds. */
+/** A batch, and the number of its messages. */
 export interface Batch {
   readonly payload: string;
   readonly messages: number;
 }
 
-/** Creates the next batch; the time for this is not measured. */
+/** Creates the next batch. The measurement excludes the time for this. */
 export type MakeBatch = () => Batch | Promise<Batch>;
 
 /** Measurements of one consumer process over consecutive batches. */
@@ -55,7 +55,7 @@ export function makeConsumer(
     end,
     /** Returns the number of messages passed to it so far. */
     handedOver: () => handedOver,
-    /** Processes the batches one after the other. */
+    /** Processes the batches sequentially. */
     consume: async (batches: number, makeBatch: MakeBatch): Promise<Series> => {
       const before = processorTime(processes);
       const times: number[] = [];

@@ -16,10 +16,10 @@ import { type LocalOutputs, startLocalRun } from '../../tools/support/local-run.
 import { type Consumer, makeConsumer } from './consumer.ts';
 import type { ReceiverMessage } from './tls-receiver.ts';
 
-/** The host of all receivers, except those with a host for each event. */
+/** The host of all receivers, except receivers with a host for each event. */
 export const host = 'bench.example.com';
 
-/** Returns a host for each event. Hosts repeat after 600 events; their connections are closed by then. */
+/** Returns a host for each event. Hosts repeat after 600 events, when their connections are closed. */
 export function hostOf(event: number): string {
   return hostsOfOneEvent[event % hostsOfOneEvent.length] ?? host;
 }
@@ -28,7 +28,7 @@ export function hostOf(event: number): string {
 export interface DeliveryTestbed {
   readonly outputs: LocalOutputs;
   readonly dynamo: Dynamo;
-  /** Returns the number of requests that the receiver got. */
+  /** Returns the number of requests that the receiver has received. */
   received(): Promise<number>;
   /** Starts a consumer process of the function. */
   begin(): Consumer;
@@ -43,7 +43,7 @@ export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
     for (const step of undo.toReversed()) await step();
   };
   try {
-    const run = await startLocalRun('--map', `${host}=http://127.0.0.1:9`); // for the registration; it gets no requests
+    const run = await startLocalRun('--map', `${host}=http://127.0.0.1:9`); // for the registration only
     undo.push(run.stop);
     const { outputs } = run;
     const receiver = await startReceiver();

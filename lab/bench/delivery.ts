@@ -12,27 +12,27 @@ export interface DeliveryRow {
   /** CPU time per delivery, in milliseconds. */
   readonly cpuMs: number;
   readonly perSecond: number;
-  /** From the invocation to the acknowledgement of a batch. */
+  /** The times from the invocation to the acknowledgement of a batch. */
   readonly times: Percentiles;
 }
 
 /** The measurements of delivery. */
 export interface DeliveryResult {
   readonly rows: readonly DeliveryRow[];
-  /** CPU time with a receiver that never answers, in milliseconds. */
+  /** CPU time with a receiver that never responds, in milliseconds. */
   readonly hanging: {
     readonly perAttempt: number;
-    /** For later events, which move to the slow lane. */
+    /** The CPU time per later event, which moves to the slow lane. */
     readonly perMove: number;
   };
 }
 
-/** The size of a measurement, in batches of ten; scenarios with batches of one have four times as many. */
+/** The size of a measurement, in batches of 10 messages. Scenarios with batches of 1 have four times as many. */
 export interface DeliverySize {
   readonly rounds: number;
-  /** Batches in a row. */
+  /** The number of consecutive batches. */
   readonly batches: number;
-  /** Unmeasured batches, so that the consumer's code is compiled. */
+  /** The number of unmeasured batches, which compile the consumer's code. */
   readonly warmUp: number;
 }
 
@@ -68,7 +68,7 @@ const slowEvent: EventName = 'demanda.cancelada';
 const scatteredEvent: EventName = 'proposta.recebida';
 const hangingEvent: EventName = 'demanda.finalizada';
 
-/** The path of each event's receiver: the milliseconds until it answers. */
+/** The path of each event's receiver. It contains the milliseconds until the receiver responds. */
 const receivers = { [quickEvent]: '2', [slowEvent]: '200', [scatteredEvent]: '2', [hangingEvent]: 'never' };
 
 interface Scenario {
@@ -109,7 +109,7 @@ async function measureScenario(
   };
 }
 
-/** Measures the cost of a receiver that never answers in a separate process. `lab/world` covers its effect on others. */
+/** Measures the CPU cost of a receiver that never responds. `lab/world` covers its effect on other webhooks. */
 async function measureHanging({ begin, outputs }: DeliveryTestbed, size: DeliverySize) {
   const { consume } = begin();
   await consume(size.warmUp, batchesOf(outputs, Array<EventName>(batchSize).fill(quickEvent)));

@@ -1,6 +1,6 @@
 /**
- * Receivers in a separate process, on free ports of 127.0.0.1. The argument selects one for each flood, or a healthy one. The process
- * receives the key and the certificate to present, and sends the ports by name.
+ * Receivers in a separate process, on free ports of 127.0.0.1. The argument selects either a receiver for each flood,
+ * or a healthy receiver. The process receives the key and the certificate to present, and sends the ports by name.
  */
 import { createServer } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -18,7 +18,7 @@ const floods: Readonly<Record<string, (records: RecordWriter) => Buffer>> = {
   'session tickets': records => repeat(4, () => records.record('handshake', repeat(800, sessionTicket))),
 };
 
-/** Milliseconds after which the client has read the answer and keeps the connection. */
+/** After this many milliseconds the client has read the response, and the connection is idle. */
 const idleAfter = 20;
 
 process.on('disconnect', () => process.exit());
@@ -32,7 +32,7 @@ process.once('message', async (identity: HostileIdentity) => {
   return process.send?.(ports);
 });
 
-/** Starts a receiver that answers at once, and closes the connection for the path `/close`. */
+/** Starts a receiver that responds at once, and closes the connection for the path `/close`. */
 function startHealthy({ key, certificate: cert }: HostileIdentity): Promise<number> {
   const server = createServer({ key, cert }, (request, response) => {
     const headers = request.url === '/close' ? { connection: 'close' } : {};
@@ -41,7 +41,7 @@ function startHealthy({ key, certificate: cert }: HostileIdentity): Promise<numb
   return listen(server);
 }
 
-/** Starts a receiver that floods instead of answering, or after its answer, when the connection is idle. */
+/** Starts a receiver that floods the connection in place of a response, or after it, when the connection is idle. */
 async function startFlood(burst: (records: RecordWriter) => Buffer, identity: HostileIdentity, isKept = false) {
   const { port } = await startHostileReceiver(async ({ records, write }) => {
     if (isKept) {

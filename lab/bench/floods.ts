@@ -12,26 +12,26 @@ import { systemTime } from '../../lambdas/platform/timer.ts';
 import { median, quantile } from '../../tools/support/statistics.ts';
 import type { FloodPorts } from './flood-receivers.ts';
 
-/** The times of POSTs to a healthy receiver next to five connections that flood, in milliseconds. Medians over the rounds. */
+/** The median times of POSTs to a healthy receiver next to five flooded connections, in milliseconds. */
 export interface FloodRow {
   readonly what: string;
   readonly aloneP99: number;
   readonly floodedP99: number;
-  /** The median of each round's difference. */
+  /** The median of the differences of the rounds. */
   readonly later: number;
 }
 
 /** The size of a measurement. */
 export interface FloodSize {
   readonly rounds: number;
-  /** POSTs to the healthy receiver in a round, every 15 ms. */
+  /** POSTs to the healthy receiver in a round, one every 15 ms. */
   readonly posts: number;
 }
 
 /** The number of connections that flood at the same time. */
 export const floodsAtOnce = 5;
 
-/** Measures how much POSTs of a process are delayed while its other connections are flooded. */
+/** Measures how long POSTs of a process are delayed while its other connections are flooded. */
 export async function measureFloods({ rounds, posts }: FloodSize, progress: (what: string) => void) {
   const receivers = await startReceivers();
   try {
@@ -50,7 +50,7 @@ export async function measureFloods({ rounds, posts }: FloodSize, progress: (wha
 
 const healthyEvery = 15;
 
-/** A flood is repeated this many milliseconds after its end. */
+/** The pause before a flood is repeated, in milliseconds. */
 const pauseOfFlood = 50;
 
 type Post = (name: string, path?: string) => Promise<PostOutcome>;
@@ -72,7 +72,7 @@ async function measureFlood(what: string, post: Post, { rounds, posts }: FloodSi
   };
 }
 
-/** Sends POSTs to the healthy receiver at regular times, over new and kept connections alternately. Returns the time of each. */
+/** Sends regular POSTs to the healthy receiver, over new and reused connections alternately. Returns their times. */
 function postHealthy(post: Post, posts: number): Promise<readonly number[]> {
   return Promise.all(
     Array.from({ length: posts }, async (_, index) => {
@@ -101,7 +101,7 @@ function startFlooding(what: string, post: Post): () => Promise<unknown> {
 
 type Receivers = Awaited<ReturnType<typeof startReceivers>>;
 
-/** Starts the receivers. Those that flood are in a separate process, which uses the remaining CPU capacity. */
+/** Starts the receivers. The flooding receivers are in a separate process, which uses the remaining CPU capacity. */
 async function startReceivers() {
   const { private: key, cert: certificate } = await generate([{ name: 'commonName', value: 'floods' }], {
     keyType: 'ec',

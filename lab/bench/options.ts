@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 /** The parts of a benchmark, in the order of the page. */
 export const partNames = ['calls', 'bundles', 'service', 'delivery', 'bursts', 'floods'] as const;
 
-/** One of the parts. */
+/** A part of a benchmark. */
 export type PartName = (typeof partNames)[number];
 
 /** The output of `npm run bench -- --help`. */
@@ -20,7 +20,7 @@ writes docs/performance.md unless an option is given. Run no other program on th
 
 /** The options of a benchmark. */
 export interface BenchOptions {
-  /** In the order of the page, each once. */
+  /** The parts in the order of the page, without duplicates. */
   readonly parts: readonly PartName[];
   readonly against: string | undefined;
   readonly json: boolean;

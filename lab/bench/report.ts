@@ -8,7 +8,7 @@ import type { DeliveryResult } from './delivery.ts';
 import type { FloodRow } from './floods.ts';
 import type { ServiceResult } from './service.ts';
 
-/** A row of the page: the measurement, its figure, and its ratio to a plain client of the SDK if it has one. */
+/** A row of the page: the measurement, its figure, and its ratio to a plain SDK client, if it has a ratio. */
 export type Row = readonly [what: string, figure: string, ratio?: string];
 
 /** Returns the page of a whole run. */
@@ -37,7 +37,7 @@ export function tableOf(rows: readonly Row[]): string {
   );
 }
 
-/** Returns the row of DynamoDB's calls. */
+/** Returns the row of calls to DynamoDB. */
 export function callRows({ oursUs, plainUs, ratio }: CallResult): readonly Row[] {
   return [
     ['a call of DynamoDB, CPU', `${fixed(oursUs, 0)} µs (plain client: ${fixed(plainUs, 0)} µs)`, fixed(ratio, 2)],
@@ -55,7 +55,7 @@ export function bundleRows({ bundles, plainImportMs }: BundleResult): readonly R
   });
 }
 
-/** Returns the rows of tokens in the whole service. */
+/** Returns the rows about tokens in the whole service. */
 export function serviceRows(service: ServiceResult): readonly Row[] {
   return [
     ['`npm start`, from the command to ready', `${fixed(service.readyMs / 1_000)} s`],
@@ -67,7 +67,7 @@ export function serviceRows(service: ServiceResult): readonly Row[] {
   ];
 }
 
-/** Returns the rows of one consumer process. */
+/** Returns the rows about one consumer process. */
 export function deliveryRows({ rows, hanging }: DeliveryResult): readonly Row[] {
   return [
     ...rows.map(({ what, cpuMs, perSecond, times }): Row => {

@@ -1,6 +1,6 @@
 /**
- * The receiver for measured deliveries, in a separate process: HTTPS on a free port, for any name. The number in the path is the delay of
- * its answer in milliseconds; without a number it never answers.
+ * The receiver for measured deliveries, in a separate process. It serves HTTPS on a free port, for any name. The number
+ * in the path is the delay of its response in milliseconds. Without a number it never responds.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:https';
@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { makeCertificateAuthority } from '@emissor/cloud/testing';
 
-/** Its messages to the parent: first its port and certificate authority, then the number of requests on demand. */
+/** A message to the parent: first the port and the certificate authority, then the request count on demand. */
 export type ReceiverMessage =
   | { readonly port: number; readonly authorityCertificate: string }
   | { readonly received: number };
@@ -16,7 +16,7 @@ export type ReceiverMessage =
 const { certificate, contextFor } = await makeCertificateAuthority();
 const presenting: TlsOptions = {
   SNICallback: (name, answer) => {
-    // One certificate for all hosts: its creation should not be measured.
+    // All hosts share one certificate, because the measurement should not include its creation.
     contextFor(name.replace(/^each\d+\./, '*.')).then(context => answer(null, context), answer);
   },
 };

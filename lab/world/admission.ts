@@ -10,7 +10,7 @@ import type { WorldRuntime } from './process-runtime.ts';
 import { ownUrls, type Tokens } from './stage.ts';
 import { second } from './times.ts';
 
-/** Creates a function that gives accounts an admin with a session and an access token, signed with the stage's own key. */
+/** Creates a function that adds an admin of an account, with a session and a token signed with the stage's key. */
 export function makeAdmission({ dynamo, kms, time, random }: WorldRuntime, tokens: Tokens) {
   const makeId = makeRandomIds(random);
   const keyring = makeKeyring({ ...time, dynamo, kms, table: 'Keyring' });
@@ -79,5 +79,5 @@ export function makeAdmission({ dynamo, kms, time, random }: WorldRuntime, token
 const clientId = 'integrations';
 const scope = 'webhooks:read webhooks:manage';
 
-/** Longer than a world lasts: worlds of tokens test logins. */
+/** Longer than a world lasts. The worlds of tokens cover logins. */
 const lifetime = 7_200 * second;

@@ -10,26 +10,26 @@ export interface Account {
   readonly id: string;
   /** The host name of its receiver. */
   readonly host: string;
-  /** The kind of its receiver. Without one it has no webhook. */
+  /** The kind of its receiver. If undefined, the account has no webhook. */
   readonly kind: string | undefined;
-  /** True if people change its webhook, and operators suspend or delete it. The strictest promises apply to the others. */
+  /** True if people change its webhook and operators suspend or delete it. The strictest judges skip it. */
   readonly isRestless: boolean;
-  /** The event of its webhook, in place of `eventName`. */
+  /** The event of its webhook, instead of `eventName`. */
   readonly event?: EventName;
-  /** The age of the webhook's failures at the start of the world, in milliseconds: half a minute less than one, four or five days. */
+  /** The age of the webhook's failures at the start, in milliseconds. Half a minute less than 1, 4 or 5 days. */
   readonly failingFor?: number;
 }
 
 /** A published message. */
 export interface Publication {
-  /** When it is due, in milliseconds after the start: sent, or redriven for the last time. */
+  /** The time at which it is sent, or redriven for the last time, in milliseconds after the start. */
   readonly at: number;
   readonly account: string;
   readonly event: EventName;
   readonly deliveryId: string;
   readonly body: string;
   readonly isMalformed: boolean;
-  /** Its first queue: messages that operators have to redrive start in the dead-letter queue. */
+  /** Its first queue. Messages that operators have to redrive start in the dead-letter queue. */
   readonly queue: string;
 }
 
@@ -51,7 +51,7 @@ export function makeAccounts(seed: number): readonly Account[] {
   });
 }
 
-/** Operators are notified after failures of one day and of four; failures of five days suspend the webhook. */
+/** Operators are notified after failures of one day and of four. Failures of five days suspend the webhook. */
 const failingDays = [1, 4, 5] as const;
 
 const kinds = Object.keys(receiverKinds);
@@ -95,26 +95,26 @@ export function publicationOf(
   return { at, account, event, deliveryId: deliveryIdOf(account, event, id), body, isMalformed, queue: queueOf.first };
 }
 
-/** Returns when a message is sent, in milliseconds after the start: dead-letter messages are in their queue before they are due. */
+/** Returns when a message is sent, in milliseconds after the start. Dead-letter messages are sent before `at`. */
 export function sentAt({ at, queue }: Pick<Publication, 'at' | 'queue'>): number {
   return queue === queueOf.first ? at : strayAt;
 }
 
 const strayAt = 20_000;
 
-/** Operators redrive dead-letter messages again at this time. */
+/** The time at which operators redrive dead-letter messages again. */
 export const lastRedrive = 4 * minute;
 
 const eventsOfAccount = 25;
 
-/** More than the slow lane attempts in a minute, if few start in a second. */
+/** More events than the slow lane attempts in a minute, if few start in a second. */
 const eventsOfBacklog = 250;
 
 function isSlowKind(kind: string | undefined): boolean {
   return kind === 'hangs' || kind === 'slow';
 }
 
-/** By then an event is stored, and a copy is recognised. Earlier copies may each be sent. */
+/** After this time the event is stored, and copies are recognised. Each earlier copy may be sent. */
 function copiesOf(original: Publication, random: Random): readonly Publication[] {
   if (original.isMalformed) return [];
   const at = original.at + minute + random() * minute;
@@ -125,7 +125,7 @@ function copiesOf(original: Publication, random: Random): readonly Publication[]
   ];
 }
 
-/** Returns a minute of malformed messages from a publisher with a bug: more than it gets single notices for. */
+/** Returns a minute of malformed messages from a publisher with a bug. They exceed the limit of its single notices. */
 function floodOf(account: string, random: Random): readonly Publication[] {
   if (random() > 0.1) return [];
   const at = random() * 2 * minute;

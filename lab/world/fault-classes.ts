@@ -10,7 +10,7 @@ export function faultsOf(name: FaultClass): FaultPlan {
   return plans[name];
 }
 
-/** Returns the faults of a class for tokens: those of delivery, with spells of the tables that logins need. */
+/** Returns the faults of a class for tokens: the faults of delivery, with spells of the tables that logins need. */
 export function tokenFaultsOf(name: FaultClass): FaultPlan {
   const plan = plans[name];
   return plan.spells ? { ...plan, spells: tokenSpells } : plan;
@@ -19,11 +19,11 @@ export function tokenFaultsOf(name: FaultClass): FaultPlan {
 /** Faults end after this time. */
 export const faultTime = 3 * minute;
 
-/** Shares of the tries of calls. A POST to a receiver is a call too. */
+/** The shares of call attempts with each fault. A POST to a receiver is a call too. */
 const badCalls = { throttled: 0.02, failed: 0.01, request_lost: 0.015, answer_lost: 0.015, slow: 0.03 };
 const deaths = { dies_before: 0.003, dies_after: 0.003 };
 
-/** Some seconds in which a service leaves most calls unanswered, or refuses them at once. */
+/** Spells of some seconds in which a service loses most calls, or rejects them at once. */
 const unanswered = { request_lost: 0.4, answer_lost: 0.4 };
 const throttled = { throttled: 0.8 };
 const within = faultTime;
@@ -36,7 +36,7 @@ const spells: FaultPlan['spells'] = [
   { service: 'sns', count: 1, length: 75 * second, within: minute, shares: { failed: 1 } },
 ];
 
-/** Spells in which a table leaves most calls unanswered, and others in which it refuses them at once. */
+/** Spells in which a table loses most calls, and other spells in which it rejects them at once. */
 const tokenSpells: FaultPlan['spells'] = [
   { service: 'dynamodb', resource: 'Lockouts', count: 3, length: 8 * second, within, shares: unanswered },
   { service: 'dynamodb', resource: 'Lockouts', count: 3, length: 8 * second, within, shares: throttled },

@@ -3,13 +3,13 @@ import path from 'node:path';
 import { git } from '../checkout.ts';
 import type { WorldName } from './world-result.ts';
 
-/** A seed that found a fault once. */
+/** A seed that found a fault before. */
 interface FoundSeed extends WorldName {
-  /** The broken promise. */
+  /** The violation. */
   readonly found: string;
 }
 
-/** Returns the seeds that found faults before: the gate always runs them. */
+/** Returns the seeds that found faults before. The gate always runs them. */
 export function readFoundSeeds(): readonly FoundSeed[] {
   return JSON.parse(readFileSync(path.join(import.meta.dirname, 'found-seeds.json'), 'utf8'));
 }

@@ -28,10 +28,10 @@ import { watchTables } from './watched-tables.ts';
 import { makeServiceTables, setUp, sparing } from './world-cloud.ts';
 import { makeMetrics } from './world-telemetry.ts';
 
-/** Optional parts of a world. Its seed determines the others. */
+/** The optional parts of a world. The seed determines the other parts. */
 export interface WorldParts {
   readonly accounts?: readonly Account[];
-  /** Integrators and operators. @default true */
+  /** Whether integrators and operators act. @default true */
   readonly hasPeople?: boolean;
   readonly publications?: readonly Publication[];
   /** The maximum lag of an index or an inconsistent read, in milliseconds. */
@@ -39,7 +39,7 @@ export interface WorldParts {
   readonly stage?: Partial<Omit<Stage, 'compositions'>>;
   readonly queues?: { readonly isFair: boolean };
   readonly cloud?: Partial<Pick<VirtualCloudDefinition, 'concurrency' | 'costs' | 'start'>>;
-  /** Replaces the faults of its class. */
+  /** The faults that replace the faults of its class. */
   readonly faults?: FaultPlan | undefined;
   /** If false, the trace is not stored: long runs would exhaust the memory. */
   readonly keepsTrace?: boolean;
@@ -116,7 +116,7 @@ export function makeWorld(
     metrics,
     accounts,
     publications,
-    /** By message id. */
+    /** The bodies of messages, by message id. */
     bodies,
     faultClass,
     watched,

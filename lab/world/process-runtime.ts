@@ -16,7 +16,7 @@ import type { Post, Reaction, Reading, SentPost } from './receivers.ts';
 /** The runtime of a virtual process, for the product's compositions. */
 export type WorldRuntime = Pick<Runtime, 'time' | 'random' | 'dynamo' | 'sqs' | 'kms' | 'publish' | 'resolve' | 'post'>;
 
-/** Receivers, as the processes of a world meet them. */
+/** The receivers, as the processes of a world reach them. */
 export interface ReceiverSide {
   /** Handles a POST of a function and returns the reaction. */
   readonly take: (deliveryId: string, sent: SentPost) => Reaction & Pick<Post, 'answer'>;
@@ -58,15 +58,15 @@ interface Clients {
   readonly sns: Pick<SNSClient, 'send'>;
 }
 
-/** Our resolver queries a silent name server for 4.1 to 5.0 s (measured). Milliseconds. */
+/** The product's resolver queries a silent name server for 4.1 to 5.0 s (measured). Milliseconds. */
 const unansweredAfter = 4_900;
 
-/** A message reads the delivery, the webhook and its slowness. */
+/** The read of a message contains the delivery, the webhook and its slowness. */
 function messagesOf({ input }: BatchGetCommand): number {
   return Object.values(input.RequestItems ?? {}).reduce((sum, { Keys = [] }) => sum + Keys.length, 0) / 3;
 }
 
-/** A POST is a call to its receiver, so its request or answer may be lost, and its process may die during it. */
+/** A POST is a call to its receiver, so its request or response may be lost, and its process may die during it. */
 function makePost(
   { process, call, time }: ProcessRuntime,
   receivers: ReceiverSide,
@@ -100,7 +100,7 @@ function makePost(
     };
   };
 
-  /** Resolves when the answer arrives, or the signal aborts. */
+  /** Resolves when the response arrives, or the signal aborts. */
   async function untilAnswered(afterMs: number, signal: AbortSignal): Promise<void> {
     const longest = Math.min(afterMs, 24 * 3_600_000);
     await time.pause(longest, signal).catch(() => undefined);
@@ -114,7 +114,7 @@ function broken(isConnected: boolean, cause: FailureCause | null, errorCode: str
 /** Creates the client of DynamoDB, which records reads of deliveries together with their webhooks. */
 function makeNotingDynamo(call: Dynamo, now: () => number) {
   const readings = new Map<string, Reading>();
-  /** The reads by their unprocessed keys: a call for these keys continues its read. */
+  /** The reads by their unprocessed keys. A call for these keys continues its read. */
   const unfinished = new WeakMap<object, BatchReading>();
   const dynamo: Dynamo = async (command, options) => {
     const output = await call(command, options);
@@ -149,7 +149,7 @@ function makeNotingDynamo(call: Dynamo, now: () => number) {
 
 type BatchGetOutput = Partial<Pick<BatchGetCommandOutput, 'Responses' | 'UnprocessedKeys'>>;
 
-/** A read in one or more calls: its start, its keys, and the results of its calls. */
+/** A read in one or more calls, with its start, its keys, and the results of its calls. */
 interface BatchReading {
   readonly at: number;
   readonly asked: NonNullable<BatchGetCommand['input']['RequestItems']>;

@@ -4,9 +4,9 @@ import { minute } from './times.ts';
 
 /** The reaction of a receiver to a POST. */
 export interface Reaction {
-  /** The status of its answer. `refused`: it refuses the connection. */
+  /** The status of its response, or `refused` if it refuses the connection. */
   readonly status: number | 'refused';
-  /** Milliseconds until it answers; `Infinity` if it never does. */
+  /** Milliseconds until it responds; `Infinity` if it never does. */
   readonly afterMs: number;
   /** The seconds of its `Retry-After`. */
   readonly retryAfter?: number;
@@ -17,9 +17,9 @@ export interface Post extends SentPost {
   readonly at: number;
   readonly deliveryId: string;
   readonly status: number;
-  /** The body of the answer, if there was one: each is unique. */
+  /** The unique body of the response, if there was a response. */
   readonly answer: string;
-  /** The seconds in the answer's `Retry-After`. */
+  /** The seconds in the response's `Retry-After`. */
   readonly retryAfter: number;
 }
 
@@ -37,7 +37,7 @@ export interface SentPost {
 
 /** A delivery as a process read it, together with its webhook. */
 export interface Reading {
-  /** When the read was answered. */
+  /** The time of the response to the read. */
   readonly at: number;
   readonly isConsistent: boolean;
   readonly head: Item | undefined;
@@ -61,7 +61,7 @@ export const receiverKinds: Readonly<Record<string, (random: Random, age: number
 
 export type Receivers = ReturnType<typeof makeReceivers>;
 
-/** Creates receivers, one per host, which record their requests and answers. */
+/** Creates receivers, one per host, which record their requests and responses. */
 export function makeReceivers(seed: number, now: () => number) {
   const startedAt = now();
   const posts = new Map<string, Post[]>();
@@ -81,7 +81,7 @@ export function makeReceivers(seed: number, now: () => number) {
     react(host, () => receiverKinds[kind]?.(random, now() - startedAt) ?? refusal);
   }
 
-  /** Adds a receiver by its reaction to each POST. */
+  /** Adds a receiver with a reaction to each POST. */
   function react(host: string, reaction: () => Reaction): void {
     reactions.set(host, reaction);
   }

@@ -7,11 +7,11 @@ export interface RequestCost {
   readonly method: string;
   readonly path: string;
   calls: number;
-  /** Items. */
+  /** The number of items read. */
   read: number;
 }
 
-/** Creates the runtime of one process, which counts calls of DynamoDB for the request of the last `begin`. */
+/** Creates the runtime of one process. It counts the DynamoDB calls of the request that `begin` started last. */
 export function countCosts(runtime: WorldRuntime) {
   let current: RequestCost | undefined;
   const dynamo: Dynamo = async (command, options) => {

@@ -3,16 +3,16 @@ import { matchPath } from '../../lambdas/api/route.ts';
 import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import { httpRequestOf } from './http-request.ts';
 
-/** A request to {base_url} and its answer. */
+/** A request to {base_url} and its response. */
 export interface Answered {
   readonly account: string;
   readonly method: string;
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>> | undefined;
   readonly sentAt: number;
   readonly answeredAt: number;
-  /** 502 if the function died: its effect is unknown. */
+  /** The status. 502 means that the function died, so its effect is unknown. */
   readonly status: number;
   readonly answer: Readonly<Record<string, unknown>>;
 }
@@ -24,7 +24,7 @@ export type Request = (
   sent: { readonly account: string; readonly body?: Answered['body'] },
 ) => Promise<Answered>;
 
-/** Creates the client of the functions behind {base_url}, and records requests and answers. */
+/** Creates the client of the functions behind {base_url}, and records requests and responses. */
 export function makeRequests(cloud: () => VirtualCloud) {
   const answered: Answered[] = [];
   let sent = 0;
@@ -51,7 +51,7 @@ export function makeRequests(cloud: () => VirtualCloud) {
   }
 }
 
-/** Returns whether a request was certainly done or refused; otherwise its effect is unknown. */
+/** Returns whether a request was certainly done or rejected. Otherwise its effect is unknown. */
 export function isKnown({ status }: Pick<Answered, 'status'>): boolean {
   return status < 500;
 }

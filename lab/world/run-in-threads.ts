@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 
 /**
- * Runs jobs in threads, as many at once as there are processors. `module` and `name`: the file and the name of the function that does a
- * job. Returns the results in the order of the jobs. `onDone`: called after each, with the number of finished jobs.
+ * Runs jobs in threads, as many at once as there are processors. `module` and `name` are the file and the name of the
+ * function that does a job. Returns the results in the order of the jobs. `onDone` receives the count of finished jobs.
  */
 export async function runInThreads<Job, Result>(
   module: URL,

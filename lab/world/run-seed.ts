@@ -5,7 +5,7 @@ import type { Compositions } from './stage.ts';
 import { minute, second } from './times.ts';
 import { figuresOf, isDeath, type WorldResult } from './world-result.ts';
 
-/** Runs the world of a seed: a minute of events, three of faults, and then calm until all work should be finished. */
+/** Runs the world of a seed: a minute of events, three minutes of faults, then calm until work should be finished. */
 export async function runSeed(
   seed: number,
   faultClass: FaultClass,
@@ -45,7 +45,7 @@ export async function runSeed(
   }
 }
 
-/** In this time the judge runs every ten seconds, later every minute. */
+/** During this time the judge runs every 10 seconds, and later every minute. */
 const busyTime = 6 * minute;
 
 /** Longer than the schedule, plus the time for a slow backlog. */

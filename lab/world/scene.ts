@@ -7,10 +7,10 @@ import type { Answered } from './requests.ts';
 import { queueOf, stageValuesOf } from './stage.ts';
 import { minute, second } from './times.ts';
 
-/** The steps of a scene. Milliseconds. */
+/** The actions of a scene. Times are in milliseconds. */
 export type Scene = Awaited<ReturnType<typeof openScene>>;
 
-/** Plays a scene: one account on the real composition, in virtual time, with deterministic faults. */
+/** Runs a scene: one account on the real composition, in virtual time, with deterministic faults. */
 export async function playScene(play: (scene: Scene) => Promise<void>, faults: FaultPlan = {}): Promise<void> {
   const scene = await openScene(faults);
   try {
@@ -52,7 +52,7 @@ async function openScene(faults: FaultPlan) {
     for (const process of processes) if (process.functionName === functionName) process.kill('by the scene');
   }
 
-  /** Registers a webhook. Its receiver reacts to each POST, from 1. */
+  /** Registers a webhook. Its receiver reacts to each POST, counted from 1. */
   async function register(react: (post: number) => Reaction): Promise<void> {
     let number = 0;
     world.receivers.react(host, () => {
@@ -62,7 +62,7 @@ async function openScene(faults: FaultPlan) {
     await request('POST', '/v1/webhooks', { evento: eventName, url: `https://${host}/` });
   }
 
-  /** Sends a request of the account, and waits for the answer. @throws {Error} if it is refused */
+  /** Sends a request of the account, and waits for the response. @throws {Error} if it is rejected */
   async function request(method: string, path: string, body?: Answered['body']): Promise<Answered['answer']> {
     const answers: Answered[] = [];
     void world.request(method, path, { account, body }).then(one => answers.push(one));
@@ -80,14 +80,14 @@ async function openScene(faults: FaultPlan) {
     return deliveryId;
   }
 
-  /** Returns a delivery as the API shows it, its attempts by their results. */
+  /** Returns a delivery as the API shows it, with the results of its attempts. */
   async function delivery(id: string): Promise<{ readonly state: unknown; readonly results: readonly string[] }> {
     const { estado, tentativas } = await request('GET', `${webhookPath}/entregas/${id}`);
     const attempts: readonly { readonly resultado: string }[] = Array.isArray(tentativas) ? tentativas : [];
     return { state: estado, results: attempts.map(({ resultado }) => resultado) };
   }
 
-  /** Returns the statuses of the receiver's answers to POSTs of a delivery, including those not yet sent. */
+  /** Returns the statuses of the receiver's responses to POSTs of a delivery, including responses not yet sent. */
   function posts(id: string): readonly number[] {
     return world.receivers.postsOf(id).map(({ status }) => status);
   }

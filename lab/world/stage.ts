@@ -11,13 +11,13 @@ import type { RequestCost } from './request-costs.ts';
 import { minute, second } from './times.ts';
 import type { WorldTelemetry } from './world-telemetry.ts';
 
-/** The compositions that a world runs. Tests pass faulty ones to check that the world detects the fault. */
+/** The compositions that a world runs. Tests pass faulty compositions to check that the world detects the fault. */
 export interface Compositions {
   readonly deliver: typeof composeDeliver;
   readonly sweep: typeof composeSweep;
   readonly webhooksApi: typeof composeWebhooksApi;
   readonly deliveriesApi: typeof composeDeliveriesApi;
-  /** Returns the calls that operators make. */
+  /** Returns the runtime of the operators. */
   readonly operators: (runtime: ProcessRuntime) => ProcessRuntime;
 }
 
@@ -39,7 +39,7 @@ export interface Stage {
   readonly standstill?: Standstill | undefined;
 }
 
-/** The time in which the event source of a lane is off. */
+/** The period in which the event source of a lane is off. */
 export interface Standstill {
   readonly lane: Lane;
   readonly from: number;
@@ -68,7 +68,7 @@ const schedules = [
 /** The access tokens of a world's accounts, by account. */
 export type Tokens = Map<string, string>;
 
-/** The queues of the lanes: their names are their URLs. */
+/** The queues of the lanes. Their names are their URLs. */
 export const queueOf: Readonly<Record<Lane, string>> = { first: 'events', retry: 'retries', slow: 'slow' };
 
 /** The queue of messages that could not be processed. */
@@ -101,5 +101,5 @@ export const deliveryEnvironment = {
 /** The names of the stage's own hosts. */
 export const ownUrls = { auth: 'https://auth.example.com', base: 'https://base.example.com' } as const;
 
-/** Low enough that integrators reach them. */
+/** The limits are low, so that integrators reach them. */
 export const requestLimits = { testLimit: 2, resendLimit: 5 } as const;

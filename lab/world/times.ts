@@ -4,7 +4,7 @@ export const second = 1_000;
 /** The maximum difference between the clocks of two processes, in milliseconds. */
 export const clockError = 250;
 
-/** Milliseconds from reading to the POST: keys are decrypted meanwhile, which KMS and the tables may delay. */
+/** The maximum milliseconds from reading to the POST. KMS and the tables may delay the decryption of keys. */
 export const maxPreparation = 8 * second;
 
 export const minute = 60 * second;

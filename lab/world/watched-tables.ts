@@ -11,7 +11,7 @@ import type { Tables, TablesCommand } from '@emissor/cloud/dynamodb/tables';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { type TableName, tableDefinition, tableNames } from '../../tools/support/tables.ts';
 
-/** A write of one item, at the moment it took effect. */
+/** A write of one item, at the time of its effect. */
 export interface Change {
   readonly at: number;
   readonly key: Item;
@@ -22,10 +22,10 @@ export interface Change {
   readonly command: object;
 }
 
-/** An item from one moment to another. */
+/** An item between two moments. */
 export interface Version {
   readonly from: number;
-  /** `Infinity` for the present version. */
+  /** `Infinity` for the current version. */
   readonly until: number;
   readonly item: Item | undefined;
 }
@@ -33,7 +33,7 @@ export interface Version {
 /** The tables of a world, with the versions of each item. */
 export type WatchedTables = ReturnType<typeof watchTables>;
 
-/** Records the changes of items: the cloud calls this `execute` instead of the tables'. */
+/** Records the changes of items. The cloud calls this `execute` instead of the `execute` of the tables. */
 export function watchTables(tables: Tables, now: () => number) {
   const keyNames = new Map<string, readonly string[]>(tableNames().map(name => [name, keyNamesOf(name)]));
   const writes = new Map<string, Change[]>();
@@ -47,7 +47,7 @@ export function watchTables(tables: Tables, now: () => number) {
     return answer;
   }
 
-  /** A rejected statement has no effect: the stored item is recorded again. */
+  /** A rejected statement has no effect, but its stored item is recorded again. */
   function note(table: string, written: Item, command: object): void {
     const key = keyOf(table, written);
     const { Item: item } = tables.execute(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }));
@@ -68,7 +68,7 @@ export function watchTables(tables: Tables, now: () => number) {
     return writes.get(table) ?? [];
   }
 
-  /** Returns the changes of each item, by the values of its key with a space between. */
+  /** Returns the changes of each item, by its key values, separated by a space. */
   function changesOf(table: TableName): ReadonlyMap<string, readonly Change[]> {
     return historiesOf(table);
   }
@@ -115,7 +115,7 @@ function keyNamesOf(table: TableName): readonly string[] {
   return tableDefinition(table).KeySchema.map(({ AttributeName = '' }) => AttributeName);
 }
 
-/** Returns what a command writes: the key of each item, perhaps with its other attributes. */
+/** Returns the writes of a command: the key of each item, perhaps with its other attributes. */
 function writtenBy(command: object): readonly { readonly table: string; readonly item: Item }[] {
   if (command instanceof PutCommand) return [{ table: command.input.TableName ?? '', item: command.input.Item ?? {} }];
   if (command instanceof UpdateCommand || command instanceof DeleteCommand) {

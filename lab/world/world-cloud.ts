@@ -13,7 +13,7 @@ export function makeServiceTables(seed: number, now: () => number, maxLag = 300)
   });
 }
 
-/** Returns a plan without faults for calls of these functions. */
+/** Returns a plan without faults for the calls of these functions. */
 export function sparing(plan: FaultPlan, names: readonly string[]): FaultPlan {
   return { ...plan, fateOf: call => (names.includes(call.functionName) ? 'fine' : plan.fateOf?.(call)) };
 }

@@ -6,7 +6,7 @@ export const kinds = ['delivery', 'tokens'] as const;
 
 export type Kind = (typeof kinds)[number];
 
-/** The identity of a world: the same three values give the same world. */
+/** The identity of a world. The same three values always produce the same world. */
 export interface WorldName {
   readonly kind: Kind;
   readonly seed: number;
@@ -14,23 +14,23 @@ export interface WorldName {
 }
 
 export interface WorldResult extends WorldName {
-  /** The same for the same world. */
+  /** The hash of all events, which is the same for the same world. */
   readonly digest: string;
-  /** Events or requests that arrived. */
+  /** The number of events or requests that arrived. */
   readonly asked: number;
-  /** POSTs, or answers with 200. */
+  /** The number of POSTs, or of responses with 200. */
   readonly done: number;
   readonly deaths: number;
-  /** The maximum delay in milliseconds, as the judge saw it; 0 for worlds of tokens. */
+  /** The maximum delay in milliseconds that the judge saw. It is 0 for worlds of tokens. */
   readonly worstLateness: number;
-  /** Seconds of this thread's CPU time. */
+  /** The CPU time of this thread in seconds. */
   readonly cpu: number;
   readonly violations: readonly Violation[];
   /** Returns the history of a delivery, a request or a session, and the deaths of processes meanwhile. */
   readonly trace: (about: string) => readonly Happening[];
 }
 
-/** Returns the figures of a world that has ended. `usageBefore`: this thread's CPU usage at its start. */
+/** Returns the figures of a world that has ended. `usageBefore` is this thread's CPU usage at its start. */
 export function figuresOf(
   cloud: VirtualCloud,
   usageBefore: NodeJS.CpuUsage,

@@ -1,7 +1,7 @@
 import type { ProcessRuntime } from '@emissor/cloud/virtual';
 import { makeLog } from '../../lambdas/platform/log.ts';
 
-/** The log and the metrics of a virtual process, as the product's compositions take them. */
+/** The log and the metrics of a virtual process, as the product's compositions require them. */
 export type WorldTelemetry = ReturnType<Metrics['telemetryOf']>;
 
 /** The measurements of a world's functions. */
@@ -9,7 +9,7 @@ type Metrics = ReturnType<typeof makeMetrics>;
 
 /** A value of a metric. */
 interface Measured {
-  /** The virtual moment. */
+  /** The virtual time of the measurement. */
   readonly at: number;
   /** The function that measured it. */
   readonly service: string;
@@ -17,12 +17,12 @@ interface Measured {
   readonly value: number;
 }
 
-/** Creates the store of all measurements. Those of a process that dies remain, so judges need one exception less. */
+/** Creates the store of all measurements. Measurements of a dead process remain, so judges need one exception less. */
 export function makeMetrics(now: () => number) {
   const measured: Measured[] = [];
   return { telemetryOf, all: () => measured, sum };
 
-  /** Creates the telemetry of a process: its log uses the process's clock. */
+  /** Creates the telemetry of a process. Its log uses the clock of the process. */
   function telemetryOf(service: string, { time }: Pick<ProcessRuntime, 'time'>) {
     const add = (metric: string, value: number) => {
       measured.push({ at: now(), service, metric, value });

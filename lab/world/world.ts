@@ -10,12 +10,12 @@ import type { SeedJob, SeedReport } from './run-world.ts';
 import { kinds as allKinds } from './world-result.ts';
 
 /**
- * `npm run world`: runs delivery and the token endpoints with the product's own functions in virtual time, one world per kind and seed, and
- * judges whether every promise is kept. Exits with 1 if one is broken; see `options.ts`. With `--isolation`: attacks on delivery, see
- * `isolation/options.ts`.
+ * `npm run world`: runs delivery and the token endpoints with the product's own functions in virtual time, one world
+ * per kind and seed, and judges whether every promise is met. Exits with 1 if one is broken; see `options.ts`. With
+ * `--isolation`: attacks on delivery, see `isolation/options.ts`.
  */
 
-/** The characters of a line of a trace. */
+/** The maximum length of a trace line, in characters. */
 const maxLine = 600;
 
 /** The nouns for requests and results of each kind of world. */
@@ -27,7 +27,7 @@ const doings = {
 if (process.argv.includes('--isolation')) await runProgram(isolationUsage, readIsolationOptions, showIsolation);
 else await runProgram(usage, readOptions, main);
 
-/** Runs the worlds. Returns whether every promise is kept. */
+/** Runs the worlds. Returns whether every promise is met. */
 async function main({ seeds, kinds, faultClass, trace, gate }: WorldOptions): Promise<boolean> {
   const drawn = kinds.flatMap(kind =>
     seeds.map(seed => ({ kind, seed, faultClass: faultClass ?? classOf(seed), trace })),
@@ -60,7 +60,7 @@ function show(report: SeedReport, isOnly: boolean): void {
 
 type Figures = Omit<SeedReport, 'trace' | 'traced'>;
 
-/** The classes take turns. */
+/** Returns the fault class of a seed. The classes alternate. */
 function classOf(seed: number): FaultClass {
   return faultClasses[seed % faultClasses.length] ?? 'calm';
 }

@@ -50,7 +50,7 @@ function hostsOf(stage: string) {
   return { auth: new URL(AuthUrl).host, base: new URL(BaseUrl).host };
 }
 
-/** Sends a request to the emulator, which selects the API by the header `Host`. Returns the body of the answer. */
+/** Sends a request to the emulator, which selects the API by the header `Host`. Returns the body of the response. */
 async function send(host: string, path: string, { method = 'GET', headers = {}, body = '' } = {}) {
   const { port } = new URL(emulator().endpoint);
   const sent = request({ host: '127.0.0.1', port, path, method, headers: { ...headers, host } });

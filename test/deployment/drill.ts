@@ -9,7 +9,7 @@ import { makeWorkCopy } from './work-copy.ts';
 import './localhost-names.ts';
 
 /**
- * Registers the first steps of an operator on a new emulator of AWS: its start, and the bootstrap of its account.
+ * Registers the first steps of an operator on a new emulator of AWS, which start it and bootstrap its account.
  *
  * @param stages - values for the files of the stages, in a copy of the tree
  * @returns functions for further steps. `python` has the packages of `pythonRequirements`.
@@ -132,7 +132,7 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
     ] as const;
   }
 
-  /** Returns the Cache-Control of the key set of a stage, which changed functions set to another value. */
+  /** Returns the Cache-Control of a stage's key set, which changed functions set to another value. */
   async function cacheControl(stage: string): Promise<string | null> {
     return (await fetch(`${outputsOf(stage).AuthUrl}/.well-known/jwks.json`)).headers.get('cache-control');
   }

@@ -22,8 +22,8 @@ export const account = '000000000000';
 export const region = 'us-east-1';
 
 /**
- * Starts the emulator on a free port of 127.0.0.1. Its functions reach receivers on this machine by public names through the emulated
- * Internet of the local cloud, for which their workers inherit variables.
+ * Starts the emulator on a free port of 127.0.0.1. Its functions reach receivers on this machine by public names
+ * through the emulated Internet of the local cloud. Their workers inherit its variables.
  *
  * @param python - the Python of an environment with `ministack`
  * @param folder - the folder for its files
@@ -45,7 +45,7 @@ export async function startEmulator(python: string, folder: string) {
   const child = spawn(python, [path.join(import.meta.dirname, 'emulator.py')], {
     cwd: folder,
     detached: true, // its own process group, so that its functions end with it
-    stdio: ['pipe', log, log], // it ends with its standard input, even if this process is killed
+    stdio: ['pipe', log, log], // ends with its standard input, even if this process is killed
     env: {
       ...cleanEnvironment(),
       TMPDIR: folder, // MiniStack leaves the folders of its functions behind
@@ -55,7 +55,7 @@ export async function startEmulator(python: string, folder: string) {
       IOT_MTLS_ENABLED: '0',
       SFTP_ENABLED: '0',
       LAMBDA_EXECUTOR: 'local',
-      LAMBDA_ACCOUNT_CONCURRENCY: '1000', // of an account that is not new; by default it follows from this machine's memory
+      LAMBDA_ACCOUNT_CONCURRENCY: '1000', // the quota of an old account; the default depends on this machine's memory
       EMULATOR_RECORDED: JSON.stringify(recordedResources),
       NODE_OPTIONS: `--import=${files.preloadUrl} ${localhostNames}`, // a scheduled test calls the APIs
       NODE_EXTRA_CA_CERTS: files.authorityFile,
@@ -64,7 +64,7 @@ export async function startEmulator(python: string, folder: string) {
   closeSync(log);
   const endNow = () => endGroup(child);
   process.once('exit', endNow);
-  /** Ends it and every function. */
+  /** Ends the emulator and every function. */
   const stop = async () => {
     process.removeListener('exit', endNow);
     const ended = child.exitCode !== null || child.signalCode !== null ? Promise.resolve() : once(child, 'exit');
@@ -72,7 +72,7 @@ export async function startEmulator(python: string, folder: string) {
     await ended;
     await internet.stop();
   };
-  /** Returns the last lines of its output and of the functions'. */
+  /** Returns the last lines that MiniStack and its functions wrote. */
   const tail = (lines: number) => readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-lines).join('\n');
 
   try {
@@ -107,7 +107,7 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // all of it has ended
+    // the whole process group has ended
   }
 }
 
@@ -118,12 +118,12 @@ async function untilReady(child: ChildProcess, endpoint: string): Promise<void> 
     try {
       if ((await fetch(`${endpoint}/_ministack/health`)).ok) return;
     } catch {
-      // not yet
+      // not ready yet
     }
     await pause(100);
   }
   throw new Error(`It did not answer within ${startLimit} ms.`);
 }
 
-/** Milliseconds. It takes two seconds on a quiet machine. */
+/** The time limit of the start in milliseconds. It takes 2 s on a quiet machine. */
 const startLimit = 60_000;

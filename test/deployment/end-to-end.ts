@@ -5,7 +5,7 @@ import { root, runNode } from '../support/run-node.ts';
 import type { Emulator } from './emulator.ts';
 import { failing } from './infidelities.ts';
 
-/** The values in the file of each stage, so that the suites need not wait for hours, or for the end of a lockout. */
+/** The values in the file of each stage, so that suites do not wait for hours, or for the end of a lockout. */
 export const trialValues = {
   gradual: false, // the emulator has no CodeDeploy
   retrySchedule: '1s,1s,1s',
@@ -27,7 +27,7 @@ export async function runEndToEnd(emulator: Emulator, outputsFile: string) {
     EMISSOR_HOSTS: emulator.hostsFile,
     EMISSOR_ATTEMPTS: String(attempts),
   };
-  // Suites share a dead-letter queue, whose readers hide messages from each other, and other drills use the processors.
+  // Suites share a dead-letter queue, whose readers hide messages from each other. Other drills use the processors.
   const options = ['--retry=1', '--testTimeout=180000'];
   const reportFile = `${outputsFile}.report.json`;
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`];

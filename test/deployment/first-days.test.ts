@@ -20,7 +20,7 @@ import { commandLimit, makeDrill, succeeded } from './drill.ts';
 import { account, region } from './emulator.ts';
 import { runEndToEnd, smokeValues, trialValues } from './end-to-end.ts';
 
-// An operator's first days, in order: two stages are deployed, tested, changed and destroyed.
+// An operator's first days, in order. Two stages are deployed, tested, changed and destroyed.
 
 /** The values that an operator must write into the file of `prod`. */
 const operatorValues = {
@@ -105,7 +105,7 @@ step('status reports no problems of dev, and the missing protection of prod', as
   return undefined;
 });
 
-// cfn-lint runs while the suites wait for their deliveries.
+// Runs cfn-lint while the suites wait for their deliveries.
 step(
   'dev: the end-to-end tests pass, and cfn-lint accepts the templates of both stages',
   async () => {

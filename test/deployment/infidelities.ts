@@ -9,13 +9,13 @@
 // | names of resources repeat | a replaced resource has a new name: the tests compare ids and creation times |
 // | a changed table is replaced by an empty one | it is updated: the tests cannot switch on protection |
 // | credentials and policies are not checked | local runs enforce the policies of the templates |
-// | roles of every account can be assumed | the CDK refuses credentials of another account |
+// | roles of every account can be assumed | the CDK rejects credentials of another account |
 // | the URL of a function does not resolve | the functions' Internet maps its host to the emulator |
 // | an EventBridge rule gives a standard queue no message group | its target names one |
 
-/** Resources that it rejects: all of a type, or those with a property that it cannot read. `emulator.py` only records them. */
+/** The resources that MiniStack rejects, by type, or by a property that it cannot read. `emulator.py` records them. */
 export const recordedResources: readonly { readonly type: string; readonly property?: string }[] = [
-  // Saved queries: only the console of AWS shows them.
+  // Only the AWS console shows saved queries.
   { type: 'AWS::Logs::QueryDefinition' },
   // Alarms on metric math.
   { type: 'AWS::CloudWatch::Alarm', property: 'Metrics' },
@@ -23,7 +23,7 @@ export const recordedResources: readonly { readonly type: string; readonly prope
 
 /** The end-to-end tests that must fail because of a difference, by file and full name. */
 export const failing: readonly (readonly [file: string, test: string])[] = [
-  // It treats every OPTIONS as a CORS preflight and answers 403. An HTTP API without CORS passes it to its function.
+  // MiniStack treats every OPTIONS as a CORS preflight with status 403. An HTTP API without CORS passes it on.
   ...['token', 'revoke', 'introspect'].map(
     endpoint => ['form-refusals.e2e.test.ts', `/oauth/v1/${endpoint} refuses method_not_post: OPTIONS`] as const,
   ),

@@ -45,8 +45,8 @@ export function makeInventory(settings: ClientSettings) {
   }
 
   /**
-   * Returns the tables, queues, log groups, keys, topics, functions and parameters of all stacks: `KIND NAME`, with an identity that a
-   * replacement under the same name would change. Keys that are pending deletion are left out.
+   * Returns the tables, queues, log groups, keys, topics, functions and parameters of all stacks as `KIND NAME`, with
+   * an identity that a replacement under the same name would change. Keys that are pending deletion are excluded.
    */
   async function identities(): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>();

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { makeDrill, succeeded } from './drill.ts';
 import { trialValues } from './end-to-end.ts';
 
-// An operator rolls back and deploys a fix (contract, section 7). The emulator has no CodeDeploy, for which see docs/first-day.md.
+// An operator rolls back and deploys a fix (contract, section 7). MiniStack has no CodeDeploy; see docs/first-day.md.
 
 const drill = makeDrill({ dev: trialValues });
 const { step, emulator, copy, deploy, assemblyOf, stacksOf, statesOf, preflight, ops, cacheControl } = drill;

@@ -27,7 +27,7 @@ import { quickKeyDerivation } from './password-hashing.ts';
 /** The environment of the functions of {auth_url}. */
 export const authEnvironment = { ...tokenEnvironment, clientFailureLimit: 100_000 };
 
-/** The credentials of a client, and of a user. */
+/** The credentials of a client or a user. */
 export interface ClientCredentials {
   readonly id: string;
   readonly secret: string;

@@ -2,7 +2,7 @@ import { systemTime } from '../../lambdas/platform/timer.ts';
 
 export type FrozenClock = ReturnType<typeof frozenClock>;
 
-/** Creates a clock that changes only when a test moves it; by default it starts at noon on 20 November 2026 UTC. */
+/** Creates a clock that changes only when a test moves it. By default it starts at noon UTC on 20 November 2026. */
 export function frozenClock(start = Date.UTC(2026, 10, 20, 12)) {
   let moment = start;
   const now = () => moment;

@@ -9,7 +9,7 @@ export function startWalk(options: Pick<ConsoleOptions, 'service'> & Partial<Con
   return { ...makeWalker(fetch), makeLink, fetch };
 }
 
-/** The response of a page. */
+/** The response with a page. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;

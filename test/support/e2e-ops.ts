@@ -5,16 +5,16 @@ import { askOps, type OpsResult } from '../../tools/support/ops.ts';
 import { run } from './e2e-target.ts';
 import { root } from './run-node.ts';
 
-/** Runs the operator's command line in a process of its own. */
+/** Runs the operator's command line in a separate process. */
 export async function runOps(args: readonly string[], input = '', environment?: NodeJS.ProcessEnv): Promise<OpsResult> {
   const child = startOps(args, environment);
-  child.stdin.on('error', () => {}); // a command without input may close its end first
+  child.stdin.on('error', () => {}); // a command that reads no input may close stdin before the write
   child.stdin.end(input);
   const [[code], stdout, stderr] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]);
   return { code, stdout, stderr };
 }
 
-/** Starts the operator's command line as a process of its own. */
+/** Starts the operator's command line as a separate process. */
 export function startOps(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
   return spawn(process.execPath, ['--require', './bin/node-version.cjs', 'bin/ops.ts', ...args], {
     cwd: root,

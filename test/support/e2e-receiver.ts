@@ -8,9 +8,9 @@ import { run, until } from './e2e-target.ts';
 /** The receiver's reaction to a request: an HTTP response or none. */
 export type Answer =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
-  /** Reads the request and never answers. */
+  /** Reads the request and never responds. */
   | 'hang'
-  /** Closes the connection without an answer. */
+  /** Closes the connection without a response. */
   | 'reset';
 
 /** A delivery as it arrived. */
@@ -19,14 +19,14 @@ export interface Received {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
-  /** Milliseconds since the epoch. */
+  /** The time in milliseconds since the epoch. */
   readonly at: number;
 }
 
 /** A scripted HTTP server that the run under test reaches under public-looking names. */
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** Maps a name of the run's Internet to a local HTTP server or to addresses. Test files share the hosts file, so a folder locks it. */
+/** Maps a name of the run's Internet to a local HTTP server or to addresses. A folder locks the shared hosts file. */
 export async function mapHost(name: string, entry: string | readonly string[]): Promise<void> {
   const file = run.hostsFile;
   if (file === null) throw new Error('Names cannot be mapped here.');
@@ -71,7 +71,7 @@ export async function startReceiver(name: string) {
     port,
     /** Returns the `https` address of a path under the receiver's own name. */
     url: (path: string) => `https://${host}${path}`,
-    /** Sets the responses of a path, one for each request; the last one repeats. Other paths answer 204. */
+    /** Sets the responses of a path, one for each request. The last one repeats. Other paths respond with 204. */
     script: (path: string, ...answers: [Answer, ...Answer[]]) => void scripts.set(path, answers),
     received,
     waitFor,

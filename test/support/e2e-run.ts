@@ -18,7 +18,7 @@ import type { Run } from './e2e-target.ts';
 //   AWS_ENDPOINT_URL=URL  an emulator of AWS, for suites that need the engines
 
 /**
- * Starts or finds the run under test and provides it to every test file. `e2e-target.ts` waits for it: waiting here would delay all projects.
+ * Starts or finds the run under test and provides it to every test file. `e2e-target.ts` waits for it, because waiting here would delay all.
  *
  * @returns a function that ends the run, and throws if the run logged a planted secret.
  */

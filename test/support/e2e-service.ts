@@ -17,7 +17,7 @@ import { authUrl, baseUrl, output, outputs, plant, run, until } from './e2e-targ
 const service = makeServiceClient({ AuthUrl: authUrl, BaseUrl: baseUrl });
 const queues = sqsClientOf(outputs);
 
-/** POSTs a form to an endpoint of {auth_url}; sends a request to {base_url}. Both return the answer. */
+/** Send a form to an endpoint of {auth_url}, and a request to {base_url}. Both return the response. */
 export const { postForm, callApi } = service;
 
 /** Returns a unique account id. */
@@ -39,7 +39,7 @@ export async function createUser(description: accounts.NewUser = {}): Promise<ac
   return user;
 }
 
-/** Exchanges a grant for tokens. @throws if the token endpoint refuses it. */
+/** Exchanges a grant for tokens. @throws if the token endpoint rejects it. */
 export async function getTokens(form: Form) {
   const tokens = await service.getTokens(form);
   plant(tokens.access_token);
@@ -98,7 +98,7 @@ export async function publish(account: string, event: PublishedEvent): Promise<s
   return deliveryId(account, event.event, event.id ?? messageId);
 }
 
-/** Returns the id of an event's delivery. `id` is the id of the publisher or, without one, of the message. */
+/** Returns the id of an event's delivery. `id` is the publisher's id or, if there is none, the id of the message. */
 export function deliveryId(account: string, event: string, id: string): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([account, event, id]))

@@ -3,16 +3,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, inject } from 'vitest';
 import { type LocalRun, startLocalRun } from '../../tools/support/local-run.ts';
 
-/** The run under test. A feature that is `null` is not available there. */
+/** The run under test. A feature that is `null` is unavailable in it. */
 export interface Run {
   readonly outputsFile: string;
   /** The file that maps names of this machine into the run's Internet. */
   readonly hostsFile: string | null;
   /** All output of the run. */
   readonly logFile: string | null;
-  /** The process of the run; `null` if it was started elsewhere. */
+  /** The process of the run, or `null` if it was started elsewhere. */
   readonly processId: number | null;
-  /** Secrets that the run's output must not contain, one a line. */
+  /** The file of secrets that the run's output must not contain, one a line. */
   readonly canaryFile: string;
   /** The attempts of a delivery, if they are a second apart. */
   readonly attempts: number | null;
@@ -88,7 +88,7 @@ export function describeWith(needs: readonly (keyof typeof features)[], title: s
   describe.skip(`${title} [skipped: ${lacks.join('; ')}]`, suite);
 }
 
-/** Waits until the run answers, and returns its outputs. @throws with the end of its log if it ended or does not answer in time. */
+/** Waits until the run responds, and returns its outputs. @throws with the end of its log if it ends or times out. */
 async function untilReady({ outputsFile, logFile, processId }: Run): Promise<Readonly<Record<string, string>>> {
   const find = async () => {
     const found = await answering(outputsFile);

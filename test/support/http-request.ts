@@ -6,7 +6,7 @@ export interface RequestDescription {
   readonly method?: string;
   readonly path?: string;
   readonly query?: string;
-  /** Names in lower case. */
+  /** Headers with lower-case names. */
   readonly headers?: Record<string, string>;
   readonly body?: string | Uint8Array;
 }

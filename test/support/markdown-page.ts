@@ -15,7 +15,7 @@ export interface CodeBlock {
 /** Reads a Markdown page. `links` are the targets outside code, and `rows` the cells below a table's header. */
 export function readPage(file: string) {
   const lines: readonly string[] = readFileSync(path.join(root, file), 'utf8').split('\n');
-  /** Each with the lines of its section, without code blocks, up to the next heading of any level. */
+  /** The headings with the lines of their sections, without code blocks, up to the next heading of any level. */
   const headings: { level: number; text: string; anchor: string; lines: string[] }[] = [];
   const blocks: CodeBlock[] = [];
   const tables: { heading: string; rows: readonly (readonly string[])[] }[] = [];
@@ -59,7 +59,7 @@ export function sectionOf({ headings, path: file }: Page, heading: string): stri
   return found.lines.join('\n').trim();
 }
 
-/** Returns the code blocks of a section; those of one language, if it is given. */
+/** Returns the code blocks of a section, or only those in one language. */
 export function blocksOf({ blocks }: Page, heading: string, language?: string): readonly string[] {
   return blocks
     .filter(block => block.heading === heading && (language === undefined || block.language === language))
@@ -73,7 +73,7 @@ export function firstCells({ tables }: Page, heading: string): readonly (readonl
     .map(({ rows }) => rows.map(([cell = '']) => inlineCode(cell)[0] ?? ''));
 }
 
-/** Returns GitHub's anchor: lower case, no punctuation except `-` and `_`, hyphens for blanks. */
+/** Returns GitHub's anchor, in lower case, with hyphens for blanks, and no punctuation except `-` and `_`. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -24,7 +24,7 @@ export type OperatedTables = Awaited<ReturnType<typeof startOperatedTables>>;
 
 /** The conditions of a command. */
 export interface Conditions {
-  /** Outputs in place of the run's; one that is `undefined` is left out. */
+  /** Outputs that replace the run's outputs. An `undefined` output is removed. */
   readonly outputs?: Readonly<Record<string, string | undefined>>;
   /** Standard input. @default - a password */
   readonly input?: string;
@@ -104,7 +104,7 @@ export async function startOperatedTables() {
     },
   };
 
-  /** Returns the command line under other conditions. Pauses take no time unless `time` replaces them. */
+  /** Returns the command line under other conditions. Pauses take no time unless `time` is set. */
   function under({ outputs: replaced, input = aPassword, before, time, hasDates, runtime }: Conditions): Operator {
     const run = (words: readonly string[]) =>
       runOpsOn({ ...outputs, ...replaced }, words, input, {
@@ -157,7 +157,7 @@ export async function startOperatedTables() {
     return MessageId;
   }
 
-  /** Receives messages, which are invisible to others for 30 s afterwards. */
+  /** Receives messages, which are then invisible to others for 30 s. */
   async function receive(name: 'events' | 'dead') {
     const all = { MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] };
     return (await sqs.send(new ReceiveMessageCommand({ QueueUrl: queues.urlOf(name), ...all }))).Messages ?? [];
@@ -178,7 +178,7 @@ function split(words: readonly string[]): readonly string[] {
   return words.length === 1 ? (words[0] ?? '').split(' ') : words;
 }
 
-/** Creates clients whose responses have no date, and that act before the nth call of a name. */
+/** Creates clients that act before the nth call of a name, and whose responses have no date. */
 function makeClients([names, nth, act]: NonNullable<Conditions['before']> = ['', 0, fail], hasDates = false) {
   let calls = 0;
   const isMeant = new RegExp(`^(?:${names})Command$`);

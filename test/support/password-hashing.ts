@@ -15,7 +15,7 @@ export const quickKeyDerivation: KeyDerivation = {
 /** Hashes passwords for the stores of tests. */
 export const quickHashing = makePasswordHashing({ ...systemRuntime, keyDerivation: quickKeyDerivation });
 
-/** Creates a derivation without cost, for tests with thousands of logins: each right password is the password of every user. */
+/** Creates a derivation without cost, for tests with thousands of logins. Every user has every right password. */
 export function judgedBy(isRight: (password: string) => boolean | Promise<boolean>): KeyDerivation {
   return {
     ...systemKeyDerivation,

@@ -1,4 +1,4 @@
-/** Returns the processor time in milliseconds of this thread during an action, whatever else runs on the machine. */
+/** Returns the processor time of this thread during an action, in milliseconds, excluding other work on the machine. */
 export function processorTimeOf(act: () => void): number {
   const before = process.threadCpuUsage();
   act();

@@ -9,17 +9,17 @@ export interface CommandResult {
   readonly output: string;
 }
 
-/** A module and its arguments for this Node. The process is killed after `limit` milliseconds. */
+/** A module and its arguments for this Node. Its process is killed after `limit` milliseconds. */
 interface Command {
   readonly words: readonly string[];
   readonly directory: string;
-  /** Variables in addition to those of {@link cleanEnvironment}. */
+  /** Variables in addition to the variables of {@link cleanEnvironment}. */
   readonly environment: Readonly<Record<string, string>>;
   readonly limit: number;
   readonly input?: string;
 }
 
-/** Runs a Node program to its end. It never rejects because the program fails. */
+/** Runs a Node program to its end. It does not reject if the program fails. */
 export function runNode({ words, directory, environment, limit, input = '' }: Command): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, words, {
@@ -37,7 +37,7 @@ export function runNode({ words, directory, environment, limit, input = '' }: Co
         output += text;
       });
     }
-    child.stdin.on('error', () => {}); // a program without input may close its end first
+    child.stdin.on('error', () => {}); // a program that reads no input may close stdin before the write
     child.stdin.end(input);
     child.once('error', reject);
     child.once('close', (code, signal) => {
@@ -48,7 +48,7 @@ export function runNode({ words, directory, environment, limit, input = '' }: Co
 }
 
 /**
- * Returns the variables of this process without those of AWS, proxies and the test runner, so that no command can reach an account.
+ * Returns the variables of this process without the variables of AWS, proxies and the test runner, so that no command can reach an account.
  * Programs that npm installed come first in PATH.
  */
 export function cleanEnvironment(): Record<string, string> {

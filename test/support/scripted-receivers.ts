@@ -4,7 +4,7 @@ import type { PinnedPost, PinnedRequestOutcome } from '../../lambdas/platform/eg
 import { ResolutionError, type Resolve } from '../../lambdas/platform/egress/resolver.ts';
 import { answer } from '../unit/delivery/builders.ts';
 
-/** One POST that left the service. */
+/** A POST that left the service. */
 interface Posted {
   readonly body: string;
   readonly id: string;
@@ -14,16 +14,16 @@ interface Posted {
   readonly lane: string;
 }
 
-/** The outcome of a POST. By default it takes no time. A timeout is never answered. */
+/** The outcome of a POST. By default it takes no time. A timeout never ends with a response. */
 type Answer = PostOutcome & { readonly takesMs?: number };
 
-/** Creates receivers that give the scripted answers in turn, then 200. */
+/** Creates receivers that return the scripted responses in order, and then 200. */
 export function makeScriptedReceivers() {
   const posts: Posted[] = [];
   const answers: Answer[] = [];
   return { posts, answers, resolve, postFrom };
 
-  /** Resolves every name to a public address, unless the next answer is `dns` or `blocked`. Three names have their own outcomes. */
+  /** Resolves every name to a public address, unless the next response is `dns` or `blocked`. Names may be special. */
   async function resolve(...[name]: Parameters<Resolve>): ReturnType<Resolve> {
     if (name.startsWith('nowhere.')) throw new ResolutionError('not_found', 'ENOTFOUND');
     if (name.startsWith('silent.')) throw new ResolutionError('temporary', 'ESERVFAIL');
@@ -57,7 +57,7 @@ export function makeScriptedReceivers() {
       return { posted, outcome };
     }
 
-    /** Returns whether the time passed before the signal. */
+    /** Returns whether the time passes before the signal aborts. */
     async function passes(milliseconds: number, signal: AbortSignal): Promise<boolean> {
       if (milliseconds > 0 && !signal.aborted) {
         await new Promise<void>(resolve => {

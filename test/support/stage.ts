@@ -23,7 +23,7 @@ import { makeStageViews } from './stage-views.ts';
 
 export type Stage = ReturnType<typeof makeStage>;
 
-/** The waits of the retry schedule in milliseconds: two for the queue, one for the sweeper. */
+/** The waits of the retry schedule in milliseconds. Two use the queue, and one uses the sweeper. */
 export const schedule = [5_000, 5 * 60_000, 30 * 60_000];
 
 /**
@@ -76,7 +76,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
     lose,
   };
 
-  /** Returns the dependencies of a process. It has the keys already, without a call. */
+  /** Returns the dependencies of a process. It has the keys without a call. */
   function runtimeOf(process: ProcessRuntime) {
     const { time, random, dynamodb, sqs, sns } = process;
     const isOfKeys = (command: object) => command instanceof QueryCommand && command.input.TableName === 'Keyring';
@@ -128,7 +128,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
     resultOf(await invoke('sweep', {}));
   }
 
-  /** Publishes a message. Returns its id. */
+  /** Publishes a message. Returns the id of the message. */
   function publish(message: object | string, texts: Record<string, string> = {}, sender = 'AROAPUBLISHER:one'): string {
     const attributes = Object.entries(texts).map(([name, StringValue]) => [name, { DataType: 'String', StringValue }]);
     const body = typeof message === 'string' ? message : JSON.stringify(message);
@@ -197,7 +197,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
 /** A request to {base_url}. */
 export interface Sent {
   readonly body?: unknown;
-  /** Replaces the JSON of `body`. */
+  /** The text that replaces the JSON of `body`. */
   readonly raw?: string;
   readonly query?: string;
   readonly headers?: Record<string, string>;
@@ -205,7 +205,7 @@ export interface Sent {
   readonly token?: string;
 }
 
-/** An answer of {base_url}. */
+/** A response of {base_url}. */
 export interface Answered {
   readonly status: number | undefined;
   readonly headers: Record<string, unknown>;
@@ -224,7 +224,7 @@ const compositions: Parameters<typeof makeWorld>[2] = {
   deliveriesApi: (environment, runtime, telemetry) => composeDeliveriesApi(environment, runtime, telemetry),
 };
 
-/** Costs of no time, except for a receive: a consumer that waits for a receiver repeats it. */
+/** Costs without durations, except for a receive, because a consumer that waits for a receiver repeats it. */
 export const immediate = {
   ...{ coreShare: 1, call: 0, entry: 0, timer: 0, message: 0, invoke: 0, coldStart: 0 },
   latency: { 'sqs:ReceiveMessage': 100 },

@@ -1,6 +1,6 @@
 import { onTestFinished, vi } from 'vitest';
 
-/** Stops timers and `performance.now()` until the test ends; sockets and `setImmediate` continue. */
+/** Stops timers and `performance.now()` until the test ends. Sockets and `setImmediate` continue. */
 export function useVirtualTime(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -14,5 +14,5 @@ export async function turnsUntil(isSo: () => boolean): Promise<void> {
   }
 }
 
-/** A few seconds. */
+/** A few seconds of turns. */
 const maxTurns = 2_000_000;

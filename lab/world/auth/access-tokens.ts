@@ -3,7 +3,7 @@ import type { Client } from '../../../lambdas/auth/principals/client.ts';
 import type { User } from '../../../lambdas/auth/principals/user.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 
-/** Returns the claims of an access token, unverified; `undefined` for any other text. */
+/** Returns the unverified claims of an access token, or undefined for any other text. */
 export function claimsOf(token: string): Readonly<Record<string, unknown>> | undefined {
   const [, claims, signature, beyond] = token.split('.');
   const isOne = token.startsWith('ey') && signature !== undefined && beyond === undefined; // a refresh token has four parts

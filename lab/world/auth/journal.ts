@@ -7,16 +7,16 @@ export type Endpoint = 'token' | 'revoke' | 'introspect';
 
 export type Form = Readonly<Record<string, string>>;
 
-/** The name of a hash among the calls of a request. */
+/** The name that a hash has among the calls of a request. */
 export const hashName = 'Argon2';
 
-/** A call of DynamoDB, or a hash, for a request. */
+/** A DynamoDB call or a hash, made for a request. */
 export interface RequestCall {
-  /** `Update Sessions` */
+  /** For example `Update Sessions`. */
   readonly name: string;
-  /** The end of the call, as the product saw it; undefined if its process died before. */
+  /** The end of the call as the product saw it. It is undefined if its process died first. */
   readonly ending?: 'answered' | 'refused' | 'unanswered';
-  /** The number of tries that the SDK made. */
+  /** The number of attempts that the SDK made. */
   readonly attempts?: number;
 }
 
@@ -30,9 +30,9 @@ export interface TokenRequest {
   readonly endpoint: Endpoint;
   readonly form: Form;
   readonly ip: string;
-  /** When the gateway received it. */
+  /** The time at which the gateway received it. */
   readonly sentAt: number;
-  /** When its function answered or its process died. */
+  /** The time at which its function responded or its process died. */
   endedAt?: number;
   /** Undefined if its process died. */
   answer?: Answer;
@@ -48,7 +48,7 @@ export interface Commanded {
   endedAt?: number;
 }
 
-/** The requests of a world, and what they wrote. */
+/** The requests of a world, and their writes. */
 export type Journal = ReturnType<typeof makeJournal>;
 
 /** Creates the journal of a world. */
@@ -83,7 +83,7 @@ export function makeJournal(now: () => number) {
     return [...requests.values()];
   }
 
-  /** Returns the request that caused a write; undefined for operators' writes. */
+  /** Returns the request that caused a write, or undefined for the writes of operators. */
   function authorOf({ command }: Change): TokenRequest | undefined {
     return requestOf.get(command);
   }

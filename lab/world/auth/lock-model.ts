@@ -6,15 +6,15 @@ import type { Change, WatchedTables } from '../watched-tables.ts';
 import { type Journal, type TokenRequest, timesOf } from './journal.ts';
 import { clientFailureLimit } from './token-stage.ts';
 
-/** A write of the failures of an e-mail address at a client: a failure that is counted, or a success that clears them. */
+/** A write of the failures of an address at a client. It counts a failure, or clears the failures after a success. */
 export interface LockWrite extends Change {
   readonly request: TokenRequest;
   readonly kind: 'failure' | 'success';
-  /** The failures that count after it, by the rule. */
+  /** The number of failures that count after it, by the rule. */
   readonly counted: number;
 }
 
-/** Computes when an address was locked at a client, from the failures and successes that were written and the contract's rule. */
+/** Computes when an address was locked at a client, from the written failures and successes and the contract's rule. */
 export type LockModel = ReturnType<typeof makeLockModel>;
 
 /** Creates the model of a world that has ended. */
@@ -26,7 +26,7 @@ export function makeLockModel(watched: WatchedTables, journal: Journal) {
   const firstWrites = new Map(writes.map(({ request, at }) => [request, at] as const).toReversed());
   return { writes, lockOf, limitOf };
 
-  /** Processes a write. Failures of the set-up, which have no request, are too old to count. */
+  /** Processes a write. Failures of the set-up, which belong to no request, are too old to count. */
   function follow(change: Change): void {
     const { at, item, key, command } = change;
     const name = `${key.pk} ${key.sk}`;
@@ -40,8 +40,8 @@ export function makeLockModel(watched: WatchedTables, journal: Journal) {
   }
 
   /**
-   * Returns whether a lock was on during a login: `always` until its own first write, which may clear it, `never` until its end, or
-   * `sometimes`.
+   * Returns `always` if a lock was on until the login's first write, which may clear the lock. Returns `never` if no
+   * lock was on until the login's end. Otherwise returns `sometimes`.
    */
   function lockOf(request: TokenRequest): 'always' | 'never' | 'sometimes' {
     const key = keys.get(pairOf(request));
@@ -50,7 +50,7 @@ export function makeLockModel(watched: WatchedTables, journal: Journal) {
     const spans = watched
       .versionsWithin('Lockouts', key, from, to)
       .map(span => ({ begin: Math.max(span.from, from), until: Math.min(span.until, to), end: lockEnd(span.item) }));
-    // A failure that a throttled store counts late may start a lock that has already ended: it started during the login.
+    // A throttled store may count a failure late. Its lock may have ended already, but it started during the login.
     const hasBegun = spans.some(({ end }, index) => end > (spans[index - 1]?.end ?? end));
     if (!hasBegun && spans.every(({ end }) => end + clockError < from)) return 'never';
     const firstWrite = firstWrites.get(request) ?? to;
@@ -58,7 +58,7 @@ export function makeLockModel(watched: WatchedTables, journal: Journal) {
     return before.every(({ until, end }) => end - clockError > Math.min(until, firstWrite)) ? 'always' : 'sometimes';
   }
 
-  /** Returns whether a client had too many refused passwords in its minute during a login through it. */
+  /** Returns whether a client had too many rejected passwords in its minute during a login through it. */
   function limitOf(request: TokenRequest): 'always' | 'never' | 'sometimes' {
     const { form, sentAt, endedAt = sentAt } = request;
     const reached = watched
@@ -71,14 +71,14 @@ export function makeLockModel(watched: WatchedTables, journal: Journal) {
   }
 }
 
-/** Returns when the lock of an item ends: the fifth failure locks for 1 s, each further one twice as long, at most 15 min. */
+/** Returns the end of an item's lock. The fifth failure locks for 1 s, each later one twice as long, up to 15 min. */
 export function lockEnd(item: Item | undefined): number {
   const beyond = Number(item?.failures ?? 0) - 5;
   if (beyond < 0) return Number.NEGATIVE_INFINITY;
   return Number(item?.lastFailureAt) + Math.min(1_000 * 2 ** beyond, 15 * 60_000);
 }
 
-/** The failures that count by the rule, and the time of the last one. */
+/** The number of failures that count by the rule, and the time of the last failure. */
 interface Count {
   readonly failures: number;
   readonly last: number;

@@ -21,8 +21,8 @@ import type { TokenCompositions, TokenRuntime, TokenStage } from './token-stage.
 export type TokenWorld = ReturnType<typeof makeTokenWorld>;
 
 /**
- * Creates the token, revocation and introspection functions in virtual time, with clients, users and guessers by the seed. The globals of
- * this program are guarded until `end`: only one world may exist at a time.
+ * Creates the token, revocation and introspection functions in virtual time, with the clients, users and guessers of
+ * the seed. The globals of this program are guarded until `end`, so only one world may exist at a time.
  */
 export function makeTokenWorld(
   seed: number,

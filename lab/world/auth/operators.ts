@@ -15,7 +15,7 @@ export type Command =
   | { readonly name: keyof typeof ofUsers; readonly user: WorldUser }
   | { readonly name: keyof typeof ofClients; readonly client: WorldClient };
 
-/** Creates the function that runs operators' commands, on the stores of their command line. */
+/** Creates a function that runs operators' commands on the stores of their command line. */
 export function makeOperators(
   runtime: TokenRuntime,
   hashParameters?: HashParameters,
@@ -28,7 +28,7 @@ export function makeOperators(
   };
 }
 
-/** Creates the function that fills the tables with the first keys, the clients, and users with hashes of former parameters. */
+/** Creates a function that fills the tables with keys, clients, and users, whose hashes have former parameters. */
 export function makeTokenSetUp(runtime: TokenRuntime, { clients, users }: Population): () => Promise<void> {
   const { dynamo, time, random } = runtime;
   const telemetry = makeTelemetry('rotate-keys', 'rotate-keys', time.now);
@@ -69,12 +69,12 @@ const ofUsers = {
   'create-user': async ({ users }, user) => {
     user.userId = (await users.createUser(user)).userId;
   },
-  /** The user has the new password. */
+  /** From here on, the model expects the new password. */
   'set-password': async ({ users, lockout }, { userId, email, password }) => {
     const user = await users.setUserPassword(userId, password);
     await lockout.unlock(user?.email ?? email); // as `ops users set-password` does
   },
-  /** The user has the new address. */
+  /** From here on, the model expects the new address. */
   'set-email': ({ users }, { userId, email }) => users.setUserEmail(userId, email),
   'make-admin': ({ users }, { userId }) => users.setUserRole(userId, 'admin'),
   'make-member': ({ users }, { userId }) => users.setUserRole(userId, 'member'),

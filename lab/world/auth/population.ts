@@ -2,7 +2,7 @@ import type { Role } from '../../../lambdas/auth/principals/user.ts';
 import type { NewClient } from '../../../ops/stores/client-store.ts';
 
 export interface WorldClient extends NewClient {
-  /** The set-up creates both. */
+  /** The set-up creates the id and the secret. */
   clientId: string;
   clientSecret: string;
 }
@@ -11,16 +11,16 @@ export interface WorldUser {
   email: string;
   readonly accountId: string;
   readonly role: Role;
-  /** As the user knows it. */
+  /** The current password. */
   password: string;
-  /** Created by the set-up. */
+  /** The set-up creates the id. */
   userId: string;
 }
 
 /** The clients and users of a world. */
 export type Population = ReturnType<typeof makePopulation>;
 
-/** Creates clients and users. They are the same in each world: only their actions differ. */
+/** Creates clients and users. They are the same in each world, and only their actions differ. */
 export function makePopulation() {
   const both = ['password', 'refresh_token'] as const;
   const clients = {
@@ -29,7 +29,7 @@ export function makePopulation() {
     strict: client({ name: 'strict', grants: both, graceSeconds: 0 }),
     bound: client({ name: 'bound', grants: both, accountId: 'conta-1', scopes: ['webhooks:read'] }),
     once: client({ name: 'once', grants: ['password'] }),
-    /** It loses its password grant when everybody has logged in. */
+    /** An operator removes its password grant when all users have logged in. */
     keeper: client({ name: 'keeper', grants: both }),
     auditor: client({ name: 'auditor', grants: both, introspect: true }),
   };
@@ -38,9 +38,9 @@ export function makePopulation() {
     bia: user('bia@conta-1.example', 'conta-1', 'member'),
     caio: user('caio@conta-2.example', 'conta-2'),
     duda: user('duda@conta-2.example', 'conta-2'),
-    /** Guessers attack their passwords. */
+    /** The guessers' targets. */
     victim: user('eva@conta-1.example', 'conta-1'),
-    /** They have failures of several clients that are a day old. */
+    /** A user with failures at several clients that are a day old. */
     dormant: user('fabio@conta-2.example', 'conta-2'),
   };
   return { clients, users };

@@ -3,8 +3,8 @@ import type { ProcessRuntime } from '@emissor/cloud/virtual';
 import type { KeyDerivation } from '../../../lambdas/platform/key-derivation.ts';
 
 /**
- * Creates the substitute for Argon2: one SHA-256, for which the process takes as long as Argon2 on a whole core. It supports no other kind,
- * because no user was imported.
+ * Creates the substitute for Argon2, one SHA-256, which takes the process as long as Argon2 on a whole core. It
+ * supports no other kind, because no user was imported.
  */
 export function makeQuickDerivation({ process, time }: Pick<ProcessRuntime, 'process' | 'time'>): KeyDerivation {
   return {
@@ -17,7 +17,7 @@ export function makeQuickDerivation({ process, time }: Pick<ProcessRuntime, 'pro
   };
 }
 
-/** Returns whether a stored hash, a PHC string, is that of a password. */
+/** Returns whether a stored hash, a PHC string, is the hash of a password. */
 export function isPasswordOf(password: string, passwordHash: string): boolean {
   const [, , , , salt = '', tag = ''] = passwordHash.split('$');
   const expected = Buffer.from(tag, 'base64');

@@ -10,7 +10,7 @@ import type { Responded } from './token-functions.ts';
 /** The actions that people have in a world. */
 export type Scene = ReturnType<typeof makeScene>;
 
-/** Creates the actions of people. They are outside the service: their code runs exactly when they choose. */
+/** Creates the actions of people. People are outside the service, so their code runs exactly when they choose. */
 export function makeScene({ cloud, journal, seed }: SceneParts) {
   const failures: unknown[] = [];
   let people = 0;
@@ -35,7 +35,7 @@ export function makeScene({ cloud, journal, seed }: SceneParts) {
       .catch(error => failures.push(error));
   }
 
-  /** Sends a request. Resolves when its sender would have the answer, or when the process dies. */
+  /** Sends a request. Resolves when its sender would have the response, or when the process dies. */
   async function send(endpoint: Endpoint, form: Form, ip = '198.51.100.1'): Promise<TokenRequest> {
     await pause(wayTime);
     const request = journal.begin(endpoint, form, ip);
@@ -66,7 +66,7 @@ export function makeScene({ cloud, journal, seed }: SceneParts) {
     return tokensOf(await send('token', form));
   }
 
-  /** Runs an operator's command. Returns false if it is refused; a refusal fails the world unless it is expected. */
+  /** Runs an operator's command. Returns false if it is rejected; a refusal fails the world unless it is expected. */
   async function operate(command: Command, mayBeRefused = false): Promise<boolean> {
     const about = 'user' in command ? command.user.userId : command.client.clientId;
     const commanded: Commanded = { name: command.name, about, sentAt: cloud.now() };
@@ -99,7 +99,7 @@ interface Login extends Pick<WorldUser, 'email' | 'password'> {
   readonly scope?: string;
 }
 
-/** Milliseconds between people and the gateway. */
+/** The latency between people and the gateway, in milliseconds. */
 const wayTime = 15;
 
 function answerIn(result: unknown) {

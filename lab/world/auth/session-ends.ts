@@ -2,10 +2,10 @@ import type { Session } from '../../../lambdas/auth/sessions/session.ts';
 import type { WatchedTables } from '../watched-tables.ts';
 import type { Journal, TokenRequest } from './journal.ts';
 
-/** Returns whether operators had ended a session when a request reached it; both values if that changed during the request. */
+/** Returns whether operators had ended a session when a request arrived. Returns both values if that then changed. */
 export type SessionEnds = (session: Session, request: TokenRequest) => readonly boolean[];
 
-/** Creates it from the commands of operators, not from the versions that the product wrote. */
+/** Creates the check from the commands of operators, because the product wrote the versions of the items. */
 export function makeSessionEnds(watched: WatchedTables, journal: Journal): SessionEnds {
   const created = watched.writesOf('Sessions').filter(({ before, item }) => !before && item);
   const logins = new Map(created.map(change => [change.key.sessionId, journal.authorOf(change)]));
@@ -21,7 +21,7 @@ export function makeSessionEnds(watched: WatchedTables, journal: Journal): Sessi
   };
 }
 
-/** The contract's list. Other commands end no session. */
+/** The commands that end sessions, as listed in the contract. */
 const endingCommands: ReadonlySet<string> = new Set([
   'set-password',
   'disable-user',

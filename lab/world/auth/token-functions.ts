@@ -7,7 +7,7 @@ import type { Answer, Endpoint, TokenRequest } from './journal.ts';
 import { presentedTokenEnvironment, type TokenRuntime, type TokenStage, tokenEnvironment } from './token-stage.ts';
 import { watchCalls } from './watched-calls.ts';
 
-/** The event of a function of this world: the journal has the request. */
+/** The event of a function of this world. The journal contains the request. */
 interface Asked {
   readonly requestId: string;
 }
@@ -15,7 +15,7 @@ interface Asked {
 /** The result of a function of this world. */
 export interface Responded {
   readonly answer: Answer;
-  /** The same without signatures, which are random: the digest must not contain them. */
+  /** Returns the result without signatures. They are random, so the digest must not contain them. */
   toJSON(): object;
 }
 

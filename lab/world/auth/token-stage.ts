@@ -7,7 +7,7 @@ import { stageConfiguration } from '../../../lib/config.ts';
 import type { WorldTelemetry } from '../world-telemetry.ts';
 import type { Journal } from './journal.ts';
 
-/** The compositions that a world of tokens runs. Tests pass faulty ones to check that the world detects the fault. */
+/** The compositions of a world of tokens. Tests pass faulty compositions to check that the world detects the fault. */
 export interface TokenCompositions {
   readonly token: typeof composeToken;
   readonly revoke: typeof composeRevoke;
@@ -30,7 +30,7 @@ export interface TokenStage {
 export const issuer = 'https://auth.example.com';
 export const audience = 'https://api.example.com';
 
-/** The refused passwords of a client in a minute: fewer than in `lib/stage-values.ts`, so that a few guesses reach the limit. */
+/** The rejected passwords of a client in a minute, fewer than in production, so that a few guesses reach the limit. */
 export const clientFailureLimit = 30;
 
 /** The environment of the functions that accept any token. */

@@ -9,10 +9,10 @@ import { isPasswordOf } from './quick-derivation.ts';
 import type { SessionEnds } from './session-ends.ts';
 import type { States } from './states.ts';
 
-/** The answer that a request must get, by the state of the tables during the request; `either` if that changed meanwhile. */
+/** The outcome that a request must have, by the tables during the request; `either` if they changed meanwhile. */
 export type Verdict = 'granted' | 'refused' | 'either';
 
-/** Creates the verdicts of a world that has ended. An active token counts as a granted introspection. */
+/** Creates the verdicts of a world that has ended. An introspection that shows an active token counts as granted. */
 export function makeVerdicts(states: States, locks: LockModel, endsOf: SessionEnds) {
   return { verdictOf, tokenStatesOf };
 
@@ -89,14 +89,14 @@ export function makeVerdicts(states: States, locks: LockModel, endsOf: SessionEn
 /** The state of a refresh token in a session that continues. */
 type TokenState =
   | 'current'
-  /** The predecessor of the current one, in the grace period. */
+  /** The predecessor of the current token, in the grace period. */
   | 'previous'
-  /** A token that was exchanged earlier: it may have been copied. */
+  /** A token that was exchanged earlier, and may have been copied. */
   | 'used'
-  /** A token without any use. */
+  /** A token that cannot be used. */
   | 'dead';
 
-/** A possible state of a session, with its client, and whether both and the user allow it to continue. */
+/** A possible state of a session and its client, and whether these and the user allow the session to continue. */
 interface Candidate {
   readonly session?: Session;
   readonly client?: Client | undefined;

@@ -3,7 +3,7 @@ import type { KeyDerivation } from '../../../lambdas/platform/key-derivation.ts'
 import { hashName, type Journal, type TokenRequest } from './journal.ts';
 import type { TokenRuntime } from './token-stage.ts';
 
-/** Creates the runtime of one process, which records calls of DynamoDB and hashes with the request that the process handles. */
+/** Creates the runtime of one process, which records DynamoDB calls and hashes with the process's request. */
 export function watchCalls(runtime: TokenRuntime, journal: Journal) {
   let current: TokenRequest | undefined;
   const dynamo: Dynamo = async (command, options) => {

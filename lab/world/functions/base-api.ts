@@ -43,14 +43,14 @@ export function baseApiFunctions({
 
 type Compose = (runtime: WorldRuntime, telemetry: WorldTelemetry) => (request: HttpRequest) => Promise<HttpResponse>;
 
-/** An event contains its account instead of its token: ECDSA uses the machine's random numbers, and the digest contains events. */
+/** An event contains its account, not its token. The digest contains events, and ECDSA signatures are random. */
 function withToken(event: HttpRequest, tokens: Tokens): HttpRequest {
   const token = tokens.get(event.headers.authorization ?? '');
   if (token === undefined) return event;
   return { ...event, headers: { ...event.headers, authorization: `Bearer ${token}` } };
 }
 
-/** The environment of both. */
+/** The environment of both functions. */
 export const environment = {
   ...deliveryEnvironment,
   clientsTable: 'Clients',

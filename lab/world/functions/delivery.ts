@@ -10,7 +10,7 @@ export function deliveryFunctions(stage: Stage): readonly FunctionDefinition<Pro
   return [...lanes.map(lane => consumerOf(lane, stage)), sweeperOf(stage)];
 }
 
-/** Runs the sweeper twice in a third of the minutes, because a schedule invokes at least once. Call it at the start. */
+/** Runs the sweeper twice in a third of the minutes, because a schedule may invoke it twice. Call it at the start. */
 export function repeatSweeps({ now, at, function: functionOf }: VirtualCloud, seed: number): void {
   const random = makeRandom(seed * 7_919);
   for (let tick = 1; tick <= 75; tick++) {

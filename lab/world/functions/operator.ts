@@ -24,7 +24,7 @@ import { makeAdmission } from '../admission.ts';
 import { eventName } from '../arrival.ts';
 import { deadLetters, queueOf, type Stage } from '../stage.ts';
 import { minute } from '../times.ts';
-// Commands import it when they start: it must be loaded by then.
+// Commands import this module when they start, so it must be loaded earlier.
 import '../../../ops/audit/audit-log.ts';
 
 /** The work of an operator. */
@@ -41,7 +41,7 @@ export interface Encrypted {
   readonly binding: string;
 }
 
-/** Returns the operators as a function, which runs the code of their own commands. */
+/** Returns the operators as a function, which runs the code of the operator's commands. */
 export function operatorFunction({
   compositions,
   runtimeOf,
@@ -88,7 +88,7 @@ export function operatorFunction({
   };
 }
 
-/** The name of the operators' function: its calls have no faults. */
+/** The name of the operators' function. Its calls have no faults. */
 export const operatorName = 'operator';
 
 function taskOn(target: Target): Task {
@@ -119,7 +119,7 @@ function targetOf(process: ProcessRuntime, searchLogs: Stage['searchLogs']): Tar
     },
   );
 
-  /** Creates the SDK's own client, whose calls go to the virtual services. */
+  /** Creates a client of the SDK whose calls reach the virtual services. */
   function makeClient<Client extends AwsClient>(Service: ServiceOf<Client>, settings: ConnectionSettings): Client {
     const client = new Service(settings);
     return Object.assign(client, { send: sendingFor(client) });
@@ -136,7 +136,7 @@ function targetOf(process: ProcessRuntime, searchLogs: Stage['searchLogs']): Tar
   }
 }
 
-/** Answers a search for the lines that contain an id, as CloudWatch Logs does: the query id is the query. */
+/** Returns the lines that contain an id, as CloudWatch Logs does. The query id is the query. */
 function logsAnswer(command: unknown, searchLogs: Stage['searchLogs']): object | undefined {
   if (command instanceof DescribeLogGroupsCommand) {
     return { logGroups: [{ logGroupName: command.input.logGroupNamePrefix }] };

@@ -12,8 +12,8 @@ import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /**
- * Judges announcements to operators: each suspension and each end of one is published, exactly once without faults. A change may be skipped
- * if another one or a removal follows before a sweep.
+ * Judges announcements to operators. Each suspension and each reactivation is published, exactly once without faults. A
+ * change may be skipped if another change or a removal follows before a sweep.
  */
 export function judgeAnnouncements(
   { cloud, accounts, people, receivers, faultClass }: World,
@@ -42,7 +42,7 @@ export function judgeAnnouncements(
     }
   }
 
-  /** A charged failure after a mark is announced, unless a success comes first. After five days the last failure of a schedule suspends. */
+  /** Judges failures. A failure after a mark is announced, and the last one after 5 days suspends the webhook. */
   function judgeFailing({ id: accountId, event = eventName, failingFor }: Account): void {
     const changes = evidence().webhookChanges({ accountId, eventName: event });
     for (const [index, { at, item }] of changes.entries()) {
@@ -71,7 +71,7 @@ export function judgeAnnouncements(
     const isReported = changes.some(({ item }) =>
       isLast ? item?.suspensionReason === 'no_success' : Number(item?.failingMark) >= failingFor,
     );
-    // If one failure cannot be recorded, the next one is. A process that dies loses those of one turn.
+    // If one failure cannot be recorded, the next one is. A process that dies loses the failures of one turn.
     const turns = new Set(decisive.map(({ at }) => Math.floor(at / second))).size;
     if (!isReported && turns > (faultClass === 'calm' || isLast ? 0 : 5))
       violate(`long failures have no consequence: ${accountId}`);

@@ -6,7 +6,7 @@ import type { Evidence } from './evidence.ts';
 import { maySend } from './replay-runs.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges each change of each delivery: its numbers, charges and waits, and why it ends or restarts. */
+/** Judges each change of each delivery: its numbers, charges and waits, and the reason for its end or restart. */
 export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evidence, violate: Violate): Judgement {
   return { judgeEnd };
 
@@ -34,7 +34,7 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
     if (before?.state !== after.state) judgeState(after, at);
   }
 
-  /** The slow lane defers a delivery, uncharged, for at most about twice its age, and at most a day. */
+  /** The slow lane defers a delivery, without a charge, for at most about twice its age, and at most a day. */
   function judgeDeferral(before: Delivery | undefined, after: Delivery, at: number): void {
     const { id, charged, internalErrors, scheduledAt, createdAt, wait } = after;
     const isOurs = internalErrors > (before?.internalErrors ?? 0);
@@ -74,7 +74,7 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
     const isGone = record.status === 410 && after.state === 'held';
     const resentAt = before?.expedited && expeditedAt(before);
     const mayCharge = isFailure(record) && !isGone && !isTest(after);
-    // An attempt in flight may be expedited, because clocks differ and writes are repeated: it counts as before.
+    // A resend may expedite an attempt in flight, because clocks differ and writes repeat. It counts as before.
     const isInFlight = resentAt !== undefined && Date.parse(record.startedAt) < resentAt + clockError;
     const isCharged = mayCharge && (resentAt === undefined || (isInFlight && charged > (before?.charged ?? 0)));
     if (charged !== (before?.charged ?? 0) + (isCharged ? 1 : 0)) violate('charged incorrectly', id);
@@ -114,13 +114,13 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
     if (isResent && after.wait && after.wait.nextAttemptAt > at + clockError) violate('resent with a delay', id);
   }
 
-  /** Returns when the expedition of the next attempt by a resend was stored. */
+  /** Returns when a resend stored the earlier time of the next attempt. */
   function expeditedAt({ id, expedited }: Delivery): number | undefined {
     const changes = evidence().deliveries.get(id) ?? [];
     return changes.find(({ delivery }) => delivery?.expedited?.at === expedited?.at)?.at;
   }
 
-  /** Judges the new state of a delivery by the state of its webhook just before. */
+  /** Judges the new state of a delivery by the preceding state of its webhook. */
   function judgeState(after: Delivery, at: number): void {
     const { id, webhookId, state, attempts, charged } = after;
     const latest = attempts.at(-1);

@@ -7,7 +7,7 @@ import { webhookRoutes } from '../../../lambdas/webhooks/routes.ts';
 import type { World } from '../make-world.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges that in calm no request to {base_url} exceeds the calls in `docs/capacity.md`. With faults it may retry. */
+/** Judges that no request to {base_url} in calm exceeds the calls in `docs/capacity.md`. With faults it may retry. */
 export function judgeCosts({ costs, faultClass }: World, violate: Violate): Judgement {
   return { judgeEnd };
 
@@ -16,7 +16,7 @@ export function judgeCosts({ costs, faultClass }: World, violate: Violate): Judg
     for (const { method, path: requested, calls, read } of costs) {
       const request = `${method} ${paths.find(each => matchPath(each, requested) !== undefined)}`;
       const { calls: maxCalls, read: maxRead } = maxOf.get(request) ?? most('0', '0');
-      // A text that is not a number fails this comparison.
+      // `NaN` also fails this comparison.
       if (!(calls <= maxCalls + token.calls)) violate(`${request} makes ${calls} calls`);
       if (!(read <= maxRead + token.read)) violate(`${request} reads ${read} items`);
     }
@@ -30,14 +30,14 @@ interface Most {
   readonly read: number;
 }
 
-/** The rows of the page: the maximum for each request. */
+/** The rows of the page, each with the maximum of a request. */
 const rows = readFileSync(path.join(import.meta.dirname, '../../../docs/capacity.md'), 'utf8')
   .split('\n')
   .map(line => line.split('|').map(cell => cell.trim().replaceAll('`', '')));
 
 const maxOf = new Map<string, Most>(rows.map(([, request = '', calls, read]) => [request, most(calls, read)]));
 
-/** Added to each row. */
+/** The calls for the token, which are added to each row. */
 const token = maxOf.get('the token of a request to {base_url}') ?? most('0', '0');
 
 function most(calls = '', read = ''): Most {

@@ -18,12 +18,12 @@ export function judgeDeliveries(world: World, startedAt: number, violate: Violat
   let worst = 0;
   return { look, judgeEnd, worstLateness: () => worst };
 
-  /** Returns whether the account of an event still existed after it: deleting an account deletes its deliveries. */
+  /** Returns whether the account of an event existed until the end. Deleting an account deletes its deliveries. */
   function isKept(publication: Publication): boolean {
     return !people.wasDeleted(publication.account, startedAt + sentAt(publication));
   }
 
-  /** Judges what is in flight. */
+  /** Judges the state while work is in flight. */
   function look(): void {
     const deliveries = storedDeliveries(watched);
     const outcomes = readOutcomes();
@@ -80,15 +80,15 @@ export function judgeDeliveries(world: World, startedAt: number, violate: Violat
     if (isWhole && posts.length > attempts.length + copiesInFlight(delivery)) violate('POSTed again in calm', id);
   }
 
-  /** Returns how many copies arrived while the first attempt was in flight and no outcome was stored: each may be POSTed. */
+  /** Returns how many copies arrived before the first outcome was stored, during the attempt. Each may be POSTed. */
   function copiesInFlight({ id, createdAt }: Delivery): number {
     const isInFlight = (at: number) => Math.abs(startedAt + at - createdAt) < maxUnstored;
     return Math.max(0, publications.filter(one => one.deliveryId === id && isInFlight(sentAt(one))).length - 1);
   }
 
   /**
-   * Returns the ids of the events without deliveries: they are logged, or are dead-letter messages. A process that dies right after it
-   * moved a rejected event there does not log it.
+   * Returns the ids of the events without deliveries, which are logged or dead-letter messages. A process that dies
+   * right after it moved a rejected event there does not log it.
    */
   function readOutcomes(): ReadonlySet<string> {
     const dead = new Set(cloud.queue(deadLetters.queue).bodies());
@@ -96,7 +96,7 @@ export function judgeDeliveries(world: World, startedAt: number, violate: Violat
     return new Set([...readLines(), ...left.map(({ deliveryId }) => deliveryId)]);
   }
 
-  /** Returns whether a message may remain in the dead-letter queue: it is malformed, or was sent before its webhook was registered. */
+  /** Returns whether a message may remain in the dead-letter queue, because it is malformed or preceded its webhook. */
   function staysDead(publication: Publication): boolean {
     const { account, event, queue, at, isMalformed } = publication;
     if (isMalformed || queue !== deadLetters.queue) return isMalformed;
@@ -105,7 +105,7 @@ export function judgeDeliveries(world: World, startedAt: number, violate: Violat
     return registered.some(item => Number(item?.createdAt) > startedAt + sentAt(publication));
   }
 
-  /** Reads the log from the end of the last read. */
+  /** Reads the new lines of the log. */
   function readLines(): ReadonlySet<string> {
     const until = cloud.now();
     for (const { text } of cloud.logs({ text: outcomeLine, from: readUntil, until })) {
@@ -117,13 +117,13 @@ export function judgeDeliveries(world: World, startedAt: number, violate: Violat
 }
 
 /**
- * In calm only a hanging receiver delays its own deliveries. With faults, a batch of a dead process returns after 4.5 minutes, and a
- * delivery that lost its message to the slow queue is overdue after five, plus one failed sweep.
+ * In calm, deliveries are only delayed by their own receiver. With faults, the batch of a dead process returns after
+ * 4.5 minutes. A delivery without a message in the slow queue is overdue after 5 minutes and one failed sweep.
  */
 const latestInCalm = 25 * second;
 const latestWithFaults = 7 * minute;
 
-/** From sending an event to storing its first outcome, in calm. Milliseconds. */
+/** The maximum time from sending an event to storing its first outcome, in calm. Milliseconds. */
 const maxUnstored = 20 * second;
 
 const outcomeLine = /"message":"event\.(?:without_webhook|rejected)"/;

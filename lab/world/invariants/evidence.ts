@@ -9,7 +9,7 @@ import { type Change, itemsWithin } from '../watched-tables.ts';
 import { readReplayRuns } from './replay-runs.ts';
 import { readDelivery } from './stored.ts';
 
-/** A delivery from a moment on; undefined if it was deleted. */
+/** The state of a delivery from a moment on, or undefined if it was deleted. */
 export interface DeliveryChange {
   readonly at: number;
   readonly delivery: Delivery | undefined;
@@ -59,7 +59,7 @@ export function gatherEvidence({ watched, receivers, answered }: World) {
     );
   }
 
-  /** Returns the POST of an attempt whose answer is stored at a moment: each answer has a unique text. */
+  /** Returns the POST of an attempt whose response is stored at a moment. The text of each response is unique. */
   function postOf(id: string, record: AttemptRecord, at = Number.POSITIVE_INFINITY): Post | undefined {
     const kept = watched
       .changesOf('Deliveries')
@@ -92,7 +92,7 @@ export function gatherEvidence({ watched, receivers, answered }: World) {
     return itemsWithin(webhookChanges(owner), from, until).map(webhookIn);
   }
 
-  /** Returns the possible versions at its read, before the end of a delivery was stored. */
+  /** Returns the webhook versions that may have been read before the end of a delivery was stored. */
   function webhooksBefore(owner: Owner, at: number): readonly (Webhook | undefined)[] {
     return webhooksWithin(owner, at - 12 * second, at);
   }

@@ -28,7 +28,7 @@ export function judgeFindings(
     }
   }
 
-  /** If its webhook was deleted before the outcome was stored, only the log has the attempt. */
+  /** If the webhook was deleted before the outcome was stored, only the log contains the attempt. */
   function verdictsWithoutDelivery(deliveryId: string): readonly string[] {
     return isReported(deliveryId, 'delivery.outcome_not_stored') ? ['delivered', 'cancelled'] : ['no webhook'];
   }

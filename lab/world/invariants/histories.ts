@@ -12,7 +12,7 @@ import { second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges that receivers' answers are stored, and that the API shows each delivery and webhook correctly. */
+/** Judges that receivers' responses are stored, and that the API shows each delivery and webhook correctly. */
 export function judgeHistories(
   { cloud, answered, people, faultClass }: World,
   startedAt: number,
@@ -70,7 +70,7 @@ export function judgeHistories(
     }
   }
 
-  /** Judges that each delivery of a list had the shown state during the request. */
+  /** Judges that each listed delivery had the shown state during the request. */
   function judgeListed({ sentAt, answeredAt, answer }: Answered): void {
     for (const shown of listOf(answer.entregas)) {
       const forms = evidence().deliveriesWithin(String(shown.id), sentAt - maxLag, answeredAt);
@@ -88,7 +88,7 @@ export function judgeHistories(
     if (!webhooksOf(account, span).some(isRight)) violate(`${path} shows ${account} a state that never existed`);
   }
 
-  /** Judges that an account can see which events had no webhook. */
+  /** Judges that an account can list its events without a webhook. */
   function judgeDropped({ account, answer, ...span }: Answered): void {
     if (faultClass !== 'calm' || people.wasDeleted(account, 0)) return;
     if (answer.eventos_sem_webhook === undefined) return;
@@ -115,7 +115,7 @@ export function judgeHistories(
   }
 }
 
-/** A list is read from an index, which lags. */
+/** The maximum lag of the index from which a list is read. */
 const maxLag = second;
 
 type Representation = Answered['answer'];

@@ -13,7 +13,7 @@ export function judgeMetrics(
 ): Judgement {
   return { look, judgeEnd };
 
-  /** Judges that each successful sweep measures overdue deliveries. Without one, the sweeper's alarm fires. */
+  /** Judges that each successful sweep measures overdue deliveries. Otherwise the sweeper's alarm fires. */
   function look(): void {
     const now = cloud.now();
     const sweeps = metrics.all().filter(({ metric, at }) => metric === 'OldestDue' && at > now - maxSweep);
@@ -45,14 +45,14 @@ export function judgeMetrics(
     for (const { text } of failed) violate(`in calm an invocation failed: ${text}`);
   }
 
-  /** Returns whether a count matches the attempts with a line. An attempt in flight may be requested again. */
+  /** Returns whether a count matches the lines of attempts. An attempt in flight may be requested again. */
   function isBetween(count: number, lines: readonly { readonly text: string }[]): boolean {
     const requested = lines.map(({ text }) => wasRequested(text));
     const counted = requested.filter(was => was === 'no').length;
     return count >= counted && count <= counted + requested.filter(was => was === 'meanwhile').length;
   }
 
-  /** Returns whether the attempt of a line was requested: such attempts and tests do not count. */
+  /** Returns whether the attempt of a line was requested. The metrics exclude requested attempts and tests. */
   function wasRequested(line: string): 'yes' | 'no' | 'meanwhile' {
     const { deliveryId, messageId, attempt }: AttemptLine = JSON.parse(line);
     const changes = evidence().deliveries.get(deliveryId) ?? [];
@@ -74,7 +74,7 @@ export function judgeMetrics(
   }
 }
 
-/** An event that is published again after its account was deleted has the same id as before: only the message differs. */
+/** An event that is republished after the deletion of its account has the same id. Only the message differs. */
 type AttemptLine = Pick<Delivery, 'messageId' | 'attempt'> & { readonly deliveryId: string };
 
 /** A process that dies has written either both line and metric or neither. */
@@ -83,8 +83,8 @@ const lineOf: Readonly<Record<string, RegExp>> = {
   EventWithoutWebhook: /"message":"event\.without_webhook"/,
 };
 
-/** Two sweeps start in this time, and the first of them ends. */
+/** The maximum time in which two sweeps start, and the first one ends. */
 const maxSweep = 2.25 * minute;
 
-/** A delivery is overdue two minutes after it was due, and the next sweep finds it. */
+/** A delivery is overdue 2 minutes after its due time, and the next sweep finds it. */
 const maxUnmeasured = 3.5 * minute;

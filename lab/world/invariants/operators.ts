@@ -7,7 +7,7 @@ import type { Evidence } from './evidence.ts';
 import { idsOf } from './orphans.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges operators' work: a suspension lasts until an operator ends it, and a deletion is complete. */
+/** Judges operators' work. A suspension lasts until an operator ends it, and a deletion is complete. */
 export function judgeOperators(
   { people, tables, watched }: World,
   evidence: () => Evidence,
@@ -23,7 +23,7 @@ export function judgeOperators(
     }
   }
 
-  /** From then on each read finds the webhook suspended. Another judge checks that no POST follows such a read. */
+  /** Each later read finds the webhook suspended. Another judge checks that no POST follows such a read. */
   function judgeSuspension(account: string, { beganAt, answeredAt }: DoneWork): void {
     const ends = people.works().filter(({ asked }) => endsSuspension(asked, account));
     const end = Math.min(...ends.filter(one => one.answeredAt >= beganAt).map(one => one.beganAt));
@@ -37,7 +37,7 @@ export function judgeOperators(
       violate(`an operator had reactivated it: ${account}`);
   }
 
-  /** The account may be admitted again meanwhile, and a consumer may write about a delivery in flight. */
+  /** The account may be created again meanwhile, and a consumer may write about a delivery in flight. */
   function judgeDeletion(account: string, { beganAt, answeredAt }: DoneWork): void {
     const deliveries = watched.changesOf('Deliveries');
     for (const id of answeredAt < Number.POSITIVE_INFINITY ? idsOf({ id: account }) : []) {

@@ -11,7 +11,7 @@ import type { World } from '../make-world.ts';
 import { day, second } from '../times.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges the tables at the end: every item belongs to an existing record. */
+/** Judges the tables at the end. Every item belongs to an existing record. */
 export function judgeOrphans({ cloud, tables, accounts, people, faultClass }: World, violate: Violate): Judgement {
   return { judgeEnd };
 
@@ -23,7 +23,7 @@ export function judgeOrphans({ cloud, tables, accounts, people, faultClass }: Wo
       const key = `${id} ${part}`;
       const isAnswer = String(part).startsWith(answersPrefix);
       if (isDeliveryId(String(id))) {
-        // A POST whose outcome could not be stored leaves its answer, as does one in flight at the deletion of its account.
+        // A POST leaves its response if its outcome was not stored, or if its account was deleted meanwhile.
         if (isAnswer && !heads.has(String(id)) && faultClass === 'calm' && !wasAnyDeleted())
           violate(`an answer without a delivery: ${key}`);
         if (!isAnswer && (part !== headPart || webhookId === undefined)) violate(`an item without an owner: ${key}`);

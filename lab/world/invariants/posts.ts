@@ -65,7 +65,7 @@ export function judgePosts(
     judgeContent(post, webhook);
   }
 
-  /** Only the slow lane makes the attempts of a slow webhook. The first lane skips webhooks that keep failing. */
+  /** Only the slow lane attempts deliveries of a slow webhook. The first lane skips webhooks that continue to fail. */
   function judgeLane(post: Post, { failingSince }: Webhook, slowness: Item | undefined): void {
     const { deliveryId: id, functionName, at } = post;
     if (functionName === 'deliver-slow') return;
@@ -93,7 +93,7 @@ export function judgePosts(
   }
 }
 
-/** Milliseconds for which an event may have been accepted before its webhook was registered: clocks differ. */
+/** An event may be accepted this many milliseconds before its webhook is registered, because clocks differ. */
 const acceptedEarlier = 500 + clockError;
 
 function demandOf(body: string): unknown {

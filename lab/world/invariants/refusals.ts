@@ -7,8 +7,8 @@ import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /**
- * Judges the notices of rejected events: publishers get at least the first ten of each minute and reason. A copy has a notice if a field
- * differs from the stored event's.
+ * Judges the notices of rejected events. Publishers receive at least the first ten of each minute and reason. A copy
+ * has a notice if a field differs from the stored event.
  */
 export function judgeRefusals(
   { cloud, bodies, metrics, faultClass }: World,
@@ -38,7 +38,7 @@ export function judgeRefusals(
     }
   }
 
-  /** A rejected message is moved once, unless its process dies while moving it. A redriven one may be moved again. */
+  /** A message is moved once, unless its process dies while moving it. A redriven message may be moved again. */
   function judgeDeadLetters(): void {
     const deaths = cloud.trace(({ kind, text }) => kind === 'process' && text.includes(' dies: ')).map(({ at }) => at);
     const redriven = new Set(sentTo(queueOf.first).map(({ origin }) => origin));
@@ -120,13 +120,13 @@ interface Notice {
   readonly messageId: string;
 }
 
-/** From sending a rejected message to its deletion, in milliseconds. */
+/** The maximum time from sending a rejected message to its deletion, in milliseconds. */
 const maxMove = second;
 
 const copyLine = /"message":"event\.(?:duplicate|conflicting_copy)"/;
 const refusedLine = /"message":"event\.(?:rejected|conflicting_copy)"/;
 
-/** Returns whether an event was rejected so close to the start or end of a minute that its notice may belong to the next one. */
+/** Returns whether an event was rejected so close to a minute's boundary that its notice may be in the next minute. */
 function isNearBoundary({ timestamp }: Refused, minuteIndex: number): boolean {
   const moment = Date.parse(timestamp);
   return [minuteIndex, minuteIndex + 1].some(end => moment < end * minute && moment > end * minute - maxMove);

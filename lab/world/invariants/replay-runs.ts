@@ -11,11 +11,11 @@ export interface ReplayRun {
   readonly first: Item;
   readonly last: Item;
   readonly startedAt: number;
-  /** Infinity while it runs. */
+  /** The end of the run. `Infinity` while it runs. */
   readonly endedAt: number;
 }
 
-/** Reads the runs of all replays. The latest replay of a webhook is one item; copies of earlier ones do not count. */
+/** Reads the runs of all replays. The latest replay of a webhook is one item. Copies of earlier ones are skipped. */
 export function readReplayRuns(watched: WatchedTables): ReadonlyMap<string, ReplayRun> {
   const runs = new Map<string, ReplayRun>();
   for (const [key, changes] of watched.changesOf('Deliveries')) {
@@ -25,7 +25,7 @@ export function readReplayRuns(watched: WatchedTables): ReadonlyMap<string, Repl
       const id = item && String(item.replayId);
       const before = latest === undefined ? undefined : runs.get(latest);
       if (before && before.id !== id && before.last.state === 'running') {
-        // Another replay, or the deletion of the account, ends it.
+        // Another replay, or the deletion of the account, ends the run.
         runs.set(before.id, { ...before, last: { ...before.last, state: 'cancelled' }, endedAt: at });
       }
       latest = id;
@@ -38,7 +38,7 @@ export function readReplayRuns(watched: WatchedTables): ReadonlyMap<string, Repl
   return runs;
 }
 
-/** Returns whether a replay selects a delivery in its present state. */
+/** Returns whether a replay selects a delivery in its current state. */
 export function isFor({ first }: Pick<ReplayRun, 'first'>, delivery: Delivery): boolean {
   const { accountId, webhookId, wanted, from, to, startedAt } = first;
   const isOwn = delivery.accountId === accountId && delivery.webhookId === webhookId && !isTest(delivery);
@@ -46,7 +46,7 @@ export function isFor({ first }: Pick<ReplayRun, 'first'>, delivery: Delivery): 
   return isOwn && isInRange && delivery.state === wanted && Number(delivery.settledAt) < Number(startedAt);
 }
 
-/** Returns whether a replay may have resent a delivery at a moment. A cancelled one stops within 2 minutes. */
+/** Returns whether a replay may have resent a delivery at a moment. A cancelled replay stops within 2 minutes. */
 export function maySend(run: ReplayRun, before: Delivery, at: number): boolean {
   return isFor(run, before) && at >= run.startedAt && at <= run.endedAt + maxStop;
 }

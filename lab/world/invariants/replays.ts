@@ -7,8 +7,8 @@ import { isFor, maySend, type ReplayRun } from './replay-runs.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /**
- * Judges replays: each ends, a completed one has sent every delivery exactly once, at most as fast as two processes at ten a second.
- * `attempts.ts` judges that only a replay or a person resends a delivery.
+ * Judges replays. Each replay ends, and a completed one has sent every delivery exactly once. The maximum rate is two
+ * processes at ten a second. `attempts.ts` judges that only a replay or a person resends a delivery.
  */
 export function judgeReplays({ answered, faultClass }: World, evidence: () => Evidence, violate: Violate): Judgement {
   return { judgeEnd };
@@ -47,7 +47,7 @@ export function judgeReplays({ answered, faultClass }: World, evidence: () => Ev
       violate(`replay ${id} sends more than ${maxAtOnce} deliveries within ${interval} ms`);
   }
 
-  /** Judges the answer to a request: it never counts unsent deliveries, and shows the last state once the replay has ended. */
+  /** Judges a shown replay. It never counts unsent deliveries, and has the last state once the replay has ended. */
   function judgeShown(
     { id, last, endedAt }: ReplayRun,
     sent: readonly Restart[],

@@ -14,7 +14,7 @@ import { itemsWithin } from '../watched-tables.ts';
 import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges each answer of the API by the tables during the request: acknowledged changes are stored, and a refusal has a reason. */
+/** Judges each response by the tables during the request. Acknowledged changes are stored. Refusals have a reason. */
 export function judgeRequests(
   { answered, people, watched, faultClass }: World,
   evidence: () => Evidence,
@@ -33,7 +33,7 @@ export function judgeRequests(
     judgeLimit(deliveryRoutes.Resend.path, requestLimits.resendLimit);
   }
 
-  /** Returns the fault of an answer, if there is one. */
+  /** Returns the fault of a response, if there is one. */
   function judge(one: Answered): string | undefined {
     const { status, account } = one;
     if (status === 401)
@@ -66,7 +66,7 @@ export function judgeRequests(
     return faultClass === 'calm' ? 'in calm' : undefined;
   }
 
-  /** Only another request may have removed it: a repeated call must recognise its own effect. */
+  /** Only another request may have removed the record. A repeated call must recognise its own effect. */
   function wasThereAllAlong(one: Answered): string | undefined {
     const found = during(one);
     const isRemovedByItself =
@@ -76,7 +76,7 @@ export function judgeRequests(
     return found.some(webhook => webhook === undefined) ? undefined : 'though it existed';
   }
 
-  /** A repeated request may find the result of its first try, whose answer was lost. */
+  /** A repeated request may find the result of its first attempt, whose response was lost. */
   function judgeExisting(one: Answered): string | undefined {
     const isRepeated = answered().some(
       earlier => !isKnown(earlier) && earlier.answeredAt <= one.sentAt && earlier.body?.url === one.body?.url,
@@ -85,7 +85,7 @@ export function judgeRequests(
     return others.length > 0 ? undefined : 'though it did not exist, or was its own';
   }
 
-  /** Judges the other refusals by the delivery that they name, or by their code alone. */
+  /** Judges the other refusals by the delivery that they name, or only by their code. */
   function judgeOtherRefusal(one: Answered): string | undefined {
     const code = codeOf(one);
     const [, id = ''] = /\/entregas\/([^/]+)/.exec(one.path) ?? [];
@@ -116,7 +116,7 @@ export function judgeRequests(
     const expected = one.method === 'PUT' ? one.body?.url : one.answer.url;
     const stored = found.filter(webhook => webhook?.url === expected);
     if (stored.length === 0) return 'but it was never so';
-    const former = one.answer.segredos_anteriores; // worlds end before one expires
+    const former = one.answer.segredos_anteriores; // worlds end before a secret expires
     if (!Array.isArray(former) || !stored.some(webhook => webhook?.secrets.length === former.length + 1))
       return 'and other secrets sign';
     if (one.method !== 'PUT') return undefined;
@@ -140,7 +140,7 @@ export function judgeRequests(
     return ended === undefined && !people.wasDeleted(account, sentAt) ? 'but it is gone' : undefined;
   }
 
-  /** A resend must lead to an attempt, or the delivery ends. It is refused while the webhook is suspended. */
+  /** A resend must cause an attempt, or the delivery ends. It is rejected while the webhook is suspended. */
   function judgeResent(one: Answered): string | undefined {
     const { account, sentAt, answer } = one;
     if (!during(one).some(webhook => webhook?.status === 'active')) return 'but it was never active';
@@ -153,7 +153,7 @@ export function judgeRequests(
     return isDone || people.wasDeleted(account, sentAt) ? undefined : 'but no attempt followed';
   }
 
-  /** A replay exists until it is removed, also alongside a later one. It belongs to one webhook. */
+  /** A replay exists until it is removed, even if a later one exists. It belongs to one webhook. */
   function judgeReplay({ path, account, sentAt, answeredAt, status }: Answered): string | undefined {
     const id = path.split('/').at(-1);
     const isShown = (item: Item | undefined) => item?.replayId === id && !(Number(item?.ttl) * 1_000 <= answeredAt);
@@ -165,7 +165,7 @@ export function judgeRequests(
     return [...latest, ...past].some(isShown) ? undefined : 'though it does not exist';
   }
 
-  /** A minute's requests stay within the limit. In calm no request below it is refused; a repeated write counts twice. */
+  /** Judges the limit of requests a minute. In calm no request below it is rejected. A repeated write counts twice. */
   function judgeLimit(path: string, limit: number): void {
     const asked = answered().filter(one => isOf(one, path) && one.method === 'POST');
     for (const one of asked) {

@@ -9,8 +9,8 @@ import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /**
- * Judges the slow lane: a webhook has a limited number of attempts in flight there, stays at least a minute, and leaves after a quick
- * answer.
+ * Judges the slow lane. It limits the attempts in flight of a webhook. A webhook stays at least a minute, and leaves
+ * after a quick response.
  */
 export function judgeSlowLane(
   { cloud, watched, receivers, people, faultClass }: World,
@@ -34,7 +34,7 @@ export function judgeSlowLane(
     }
   }
 
-  /** A webhook stays slow for a minute after its slow attempts last reached their share; each relapse doubles that. */
+  /** A webhook stays slow for a minute after its slow attempts last reached their limit. Each relapse doubles that. */
   function judgeLeaving(id: string, changes: readonly Change[]): void {
     for (const { at, before, item } of changes) {
       if (before?.slowSince === undefined || item?.slowSince !== undefined) continue;
@@ -77,7 +77,7 @@ export function judgeSlowLane(
   }
 }
 
-/** A success, with the times of its attempt's start and of its write. */
+/** A success, with the start time of its attempt and the time of its write. */
 interface Success {
   readonly at: number;
   readonly startedAt: number;
@@ -109,13 +109,13 @@ export function maxAtOnce(spans: readonly { readonly from: number; readonly unti
   return most;
 }
 
-/** A longer attempt is slow. */
+/** An attempt that takes longer is slow. */
 const slowAfter = 2 * second;
 
-/** From reading a slowness to the decision based on it, in calm. */
+/** The maximum time from reading a slowness to the decision based on it, in calm. */
 const maxRead = 2 * second;
 
-/** Returns how long a webhook stays slow. */
+/** Returns the time for which a webhook stays slow, in milliseconds. */
 function holdAt(changes: readonly Change[], at: number): number {
   const started = changes.filter(one => one.at <= at && one.item?.slowSince && !one.before?.slowSince);
   return Math.min(minute * 2 ** (started.length - 1), 60 * minute);

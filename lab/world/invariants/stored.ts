@@ -15,12 +15,12 @@ export function storedDeliveries(watched: WatchedTables): ReadonlyMap<string, De
   return deliveries;
 }
 
-/** Returns the delivery in an item. Each item is parsed once, because judges read it often. */
+/** Returns the delivery in an item. Parses each item only once, because judges read it often. */
 export function readDelivery(item: Item): Delivery {
   const read = known.get(item) ?? deliveryFromItem(item);
   known.set(item, read);
   return read;
 }
 
-/** Deliveries by their items. Each lives as long as its item. */
+/** Deliveries by their items. An entry lives as long as its item. */
 const known = new WeakMap<Item, Delivery>();

@@ -1,21 +1,21 @@
-/** A broken promise, with the id of the delivery, request or session, if it concerns one. */
+/** A violation, with the id of the delivery, request or session that it concerns, if any. */
 export interface Violation {
   readonly what: string;
   readonly about?: string;
 }
 
-/** Records a broken promise. */
+/** Records a violation. */
 export type Violate = (what: string, about?: string) => void;
 
-/** Judges one kind of promises. */
+/** Judges one kind of guarantee. */
 export interface Judgement {
-  /** Judges what is in flight. */
+  /** Judges the state while work is in flight. */
   readonly look?: () => void;
   /** Judges the state at the end, when all work should be finished. */
   readonly judgeEnd?: () => void;
 }
 
-/** Collects broken promises. The same one of the same delivery, request or session counts once. */
+/** Collects violations. The same violation of the same delivery, request or session counts once. */
 export function makeViolations() {
   const violations = new Map<string, Violation>();
   return { violate, all: (): readonly Violation[] => [...violations.values()] };

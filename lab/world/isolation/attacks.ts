@@ -12,7 +12,7 @@ import {
   type Tenant,
 } from './tenant.ts';
 
-/** An attack: webhooks whose events start with the measured period, next to a webhook that answers in 3 s. */
+/** An attack: webhooks whose events start with the measured period, next to a webhook that responds in 3 s. */
 export interface Attack {
   readonly name: string;
   /** The number of accounts that take part, which determines the limit. */
@@ -20,7 +20,7 @@ export interface Attack {
   readonly tenants: (period: Period, random: Random) => Tenant[];
 }
 
-/** Returns the healthy accounts next to an attack. One event in twenty fails once, so that there are retries to measure. */
+/** Returns the healthy accounts next to an attack. One event in 20 fails once, so that there are retries to measure. */
 export function innocents({ until }: Period, random: Random): Tenant[] {
   return Array.from({ length: innocentAccounts }, (_, index) => ({
     account: `innocent-${index}`,
@@ -60,7 +60,7 @@ interface Conduct extends Pick<Tenant, 'behave' | 'putEvery' | 'isReplayed'> {
 /** Each replacement waits for its name. Without a limit they would use every execution of a new AWS account. */
 export const silentPuts = 'PUT twice a second, name silent';
 
-/** A burst to a healthy receiver, which is delivered as fast as it answers. */
+/** A burst to a healthy receiver. Each delivery ends when the receiver responds. */
 export const healthyBurst = 'answers in 100 ms, burst of 5,000';
 
 export const attacks: readonly Attack[] = [
@@ -112,7 +112,7 @@ function attack(name: string, accounts: number, publishes: Publishes, conduct: C
   };
 }
 
-/** Ten replays at once, like an operator's replay of all accounts. The limit of one account applies. */
+/** Starts ten replays at the same time, like an operator's replay of all accounts. The limit of one account applies. */
 function tenReplays(name: keyof typeof behaviours): Attack {
   const conduct = { ...behaviours[name], isReplayed: true };
   return { ...attack(`10 replays at once: ${name}`, 10, burstsEvery(replayInterval), conduct), accounts: 1 };
@@ -126,7 +126,7 @@ function eightWebhooks(name: string): Attack {
     tenants: (period, random) =>
       one.tenants(period, random).map((tenant, index) => {
         const event = EVENT_NAMES[index];
-        return event ? { ...tenant, account: 'attacker', event } : tenant; // the last one is the bystander
+        return event ? { ...tenant, account: 'attacker', event } : tenant; // the last webhook is the bystander
       }),
   };
 }
@@ -135,7 +135,7 @@ function attacker(index: number): Pick<Tenant, 'account' | 'webhook' | 'part'> {
   return { account: `attacker-${index}`, webhook: `attacker-${index}`, part: 'attacker' };
 }
 
-/** Returns a webhook that answers in 3 s and does not attack. One event in twenty fails once, so that there are retries to measure. */
+/** Returns a webhook that responds in 3 s and does not attack. One event in 20 fails once, to cause retries. */
 function bystander(period: Period): Tenant {
   const publishes = burstsEvery(500)(period, () => 0);
   const name = { account: 'bystander', webhook: 'bystander' };
@@ -149,7 +149,7 @@ function since(from: number, behave: Behave): Behave {
   return (random, event, now) => behave(random, event, now - from);
 }
 
-/** A minute of failures moves its first attempts to the retry lane. */
+/** Returns a conduct whose first attempts move to the retry lane after a minute of failures. */
 function failsThenHangs(): Conduct {
   return { behave: (_random, _event, age) => (age < 70_000 ? failsAtOnce() : hangs()) };
 }

@@ -4,11 +4,11 @@ import { minute, second } from '../times.ts';
 export const bounds = {
   /** The extra wait of other accounts' first attempts and retries next to one attacking account. */
   nextToOne: second,
-  /** The same next to fifty accounts. */
+  /** The extra wait of first attempts and retries of other accounts next to fifty attacking accounts. */
   nextToFifty: 3 * second,
-  /** The wait of a webhook that answers in 3 s. */
+  /** The wait of a webhook that responds in 3 s. */
   slowReceiver: 2 * minute,
-  /** The maximum wait in a burst to a healthy receiver: no delivery is deferred by minutes. */
+  /** The maximum wait in a burst to a healthy receiver. No delivery is deferred by minutes. */
   healthyBurst: minute,
 } as const;
 

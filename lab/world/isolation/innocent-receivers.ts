@@ -3,7 +3,7 @@ import { inOrder, type Situation } from './plan.ts';
 import { runTenants } from './run-tenants.ts';
 import { type Behave, burstsEvery, type Tenant } from './tenant.ts';
 
-/** Returns how many events of a quiet day a receiver gets twice if it starts cold each time: it answers in 3 s, once in 30 s. */
+/** Returns the number of repeated events on a quiet day. The receiver starts cold, and responds in 3 s once in 30 s. */
 export async function repeatedAfterColdStarts(): Promise<number> {
   const period = { from: 0, until: 3 * minute };
   const tenant = receiver(burstsEvery(30_000)(period, never), () => 3_000);
@@ -12,8 +12,8 @@ export async function repeatedAfterColdStarts(): Promise<number> {
 }
 
 /**
- * Runs a large healthy receiver: 100 events a second, of which 0.1 % take over 2 s. Returns the slow lane's POSTs in ten minutes, and the
- * events that still wait ten minutes after an outage of a minute.
+ * Runs a large healthy receiver of 100 events a second, of which 0.1 % take over 2 s. Returns the slow lane's POSTs in
+ * ten minutes, and the events that still wait ten minutes after an outage of a minute.
  */
 export async function largeReceiver(situation: Situation, rate = 100) {
   const run = (length: number, downUntil: number) => {

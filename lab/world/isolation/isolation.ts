@@ -8,8 +8,8 @@ import type { RunResult } from './run-tenants.ts';
 import { brokenOf, type Figure, figuresOf } from './verdict.ts';
 
 /**
- * Runs the attacks of the options and prints their effect on innocents. With all attacks, also prints the effect on receivers that are slow
- * through no fault of theirs. Returns whether every promise is kept.
+ * Runs the selected attacks and prints their effect on innocents. With all attacks, also prints the effect on receivers
+ * that are slow without attacking. Returns whether every guarantee is met.
  */
 export async function showIsolation(options: IsolationOptions): Promise<boolean> {
   const kept = [await showAttacks(options)];
@@ -71,7 +71,7 @@ async function showInnocentReceivers(): Promise<boolean> {
   return figures.every(([, figure, bound]) => figure <= bound);
 }
 
-/** Twice the slow answers of ten minutes: a busy lane gives these up. A minute of slowness would cause 6,000. */
+/** Twice the slow responses in ten minutes, which a busy lane skips. A minute of slowness would cause 6,000. */
 const maxGivenUp = 120;
 
 /** Returns the verdicts of each trial, by seed. Innocents run alone once for each situation and seed. */

@@ -5,11 +5,11 @@ import { attacks } from './attacks.ts';
 /** The state of a stage when an attack starts. */
 export interface Situation {
   readonly name: string;
-  /** True if queues isolate accounts from each other's backlog; otherwise messages arrive in order. */
+  /** True if queues isolate accounts from each other's backlog. Otherwise messages arrive in order. */
   readonly isFair: boolean;
   /** The concurrent executions of the account. */
   readonly concurrency: number;
-  /** When the attack starts, in milliseconds: at 0 no process runs yet. */
+  /** The start of the attack, in milliseconds. At 0 no process runs yet. */
   readonly from: number;
 }
 
@@ -19,7 +19,7 @@ export const inOrder: Situation = { name: 'in order', isFair: false, concurrency
 /** Fair queues, after a minute of steady load. */
 const fair: Situation = { name: 'fair', isFair: true, concurrency: 1_000, from: 60_000 };
 
-/** The same in a new AWS account, which has 10 concurrent executions. */
+/** Fair queues in a new AWS account, which has 10 concurrent executions. */
 export const newAccount: Situation = { ...fair, name: 'fair at 10', concurrency: 10 };
 
 /** The situations of the contract ("Tenants are isolated"). */
@@ -34,7 +34,7 @@ export interface Trial {
 /** Three minutes of attack, in milliseconds. */
 export const attackLength = 180_000;
 
-/** The trials of the gate, all in order of arrival: innocents run alone once. */
+/** The trials of the gate, all in order of arrival, so that innocents run alone once. */
 export const quickTrials: readonly Trial[] = [
   'always hangs, burst of 5,000',
   '50 accounts: answers in 1.9 s, 100 each every 10 s',
@@ -43,11 +43,11 @@ export const quickTrials: readonly Trial[] = [
 
 /** The choice of trials. */
 export interface TrialChoice {
-  /** The names of attacks contain it. */
+  /** A part of the names of the selected attacks. */
   readonly attack: string;
-  /** The name of a situation; undefined for all. */
+  /** The name of the selected situation; undefined for all. */
   readonly situation: string | undefined;
-  /** The three trials of the gate. */
+  /** True for the three trials of the gate. */
   readonly isQuick: boolean;
 }
 

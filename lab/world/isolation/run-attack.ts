@@ -3,7 +3,7 @@ import { attackOf, innocents } from './attacks.ts';
 import type { Situation } from './plan.ts';
 import { type Alter, type RunResult, runTenants } from './run-tenants.ts';
 
-/** One run: innocents, next to an attack or alone. */
+/** A run of innocents, next to an attack or alone. */
 export interface IsolationRun {
   readonly situation: Situation;
   readonly seed: number;

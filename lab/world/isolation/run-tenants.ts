@@ -33,15 +33,15 @@ export interface RunResult {
   readonly slowLanePosts: number;
   readonly deadLetters: number;
   readonly posts: number;
-  /** Those within a second of another POST of the same delivery. */
+  /** The POSTs within a second of another POST of the same delivery. */
   readonly postedTwice: number;
   /** Deliveries that are pending at the end. */
   readonly pending: number;
-  /** Seconds of CPU time. */
+  /** CPU time in seconds. */
   readonly cpu: number;
 }
 
-/** Changes the runtime of a process: tests check that a run detects the fault. */
+/** Changes the runtime of a process. Tests use it to check that a run detects a fault. */
 export type Alter = (runtime: ProcessRuntime) => ProcessRuntime;
 
 /** Runs tenants in a world without faults, by the seed. */
@@ -98,7 +98,7 @@ export async function runTenants(
     world.end();
   }
 
-  /** Plans its owner's requests: replacing the URL now and then, or replaying failed deliveries. */
+  /** Plans the requests of a tenant's owner, who replaces the URL periodically, or replays failed deliveries. */
   function planDeeds(tenant: Tenant, { from, until }: Period): void {
     const { isReplayed, putEvery = Number.POSITIVE_INFINITY, resends = 0 } = tenant;
     const webhook = `/v1/webhooks/${eventOf(tenant)}`;
@@ -117,7 +117,7 @@ export async function runTenants(
     }
   }
 
-  /** Sends a request, and again after a second if no execution is free for it. */
+  /** Sends a request. Repeats it after a second if no execution is free for it. */
   function ask(at: number, tenant: Tenant, method: string, path: string, body?: Answered['body']): void {
     const { account, resolves } = tenant;
     world.cloud.at(startedAt + at, async () => {
@@ -145,10 +145,10 @@ const hour = 60 * minute;
 /** The run continues after the measured period, for attempts in flight. */
 const drainTime = 30_000;
 
-/** A stage's default. */
+/** The default schedule of a stage. */
 const schedule = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map(seconds => seconds * 1_000);
 
-/** Requests have the product's limits. */
+/** Requests have the limits of the product. */
 const productLimits: Partial<Compositions> = {
   deliveriesApi: (...given) => composeDeliveriesApi(given[0], given[1], given[2]),
 };

@@ -6,7 +6,7 @@ import { second } from '../times.ts';
 import type { Waits } from './extra-waits.ts';
 import { eventsOf, hostOf, type Period, type Tenant } from './tenant.ts';
 
-/** Creates the receivers of tenants, which record the wait of each POST. `now`: milliseconds since the start. */
+/** Creates the receivers of tenants, which record the wait of each POST. `now` returns milliseconds since the start. */
 export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, seed: number, now: () => number) {
   const random = makeRandom(seed);
   const events = new Map(
@@ -56,7 +56,7 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
     return tenantOf.get(host)?.resolves ?? 0;
   }
 
-  /** Returns the log of a function. Its lines contain the start of attempts, before the name was resolved. */
+  /** Returns the log of a function. Its lines contain the start time of attempts, before the name was resolved. */
   function logOf(functionName: string): Log {
     return { info: note, warn: note, error: note };
 
@@ -77,7 +77,7 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
     if (due >= period.from && due < period.until) waits[part][kind].push(Math.max(0, now() - due));
   }
 
-  /** Returns the waits so far. An event or retry without a POST has waited until now. */
+  /** Returns the waits so far. An event or retry without a POST still waits. */
   function waitsUntilNow(): Readonly<Record<Tenant['part'], Waits>> {
     for (const { tenant, due, posts: made, retryDue } of events.values()) {
       if (made === 0) note(tenant, 'first', due);

@@ -13,25 +13,25 @@ export interface Tenant {
   readonly account: string;
   /** The name of the webhook, from which its receiver's host is derived. */
   readonly webhook: string;
-  /** The event that it is registered for, in place of `eventName`. */
+  /** The event of its registration, instead of `eventName`. */
   readonly event?: EventName;
-  /** `innocent`: its waits are measured; `bystander`: the same, but it answers slowly. */
+  /** The waits of an `innocent` are measured. A `bystander` is also measured, but responds slowly. */
   readonly part: 'innocent' | 'bystander' | 'attacker';
-  /** When its events are published, in order: milliseconds from the start. */
+  /** The publishing times of its events, in order, in milliseconds from the start. */
   readonly publishes: readonly number[];
   /** Returns the behaviour for an attempt, by the time since the start. */
   readonly behave: Behave;
-  /** Milliseconds until its name is resolved. */
+  /** Milliseconds until its host name is resolved. */
   readonly resolves: number;
-  /** Replaces its URL once in this time, in milliseconds. */
+  /** The interval at which it replaces its URL, in milliseconds. */
   readonly putEvery?: number;
-  /** Resends this many waiting deliveries a minute after the period started. */
+  /** The number of waiting deliveries that it resends a minute after the period started. */
   readonly resends?: number;
-  /** Its events are failed deliveries, which are replayed when the period starts. */
+  /** True if its events are failed deliveries, which are replayed when the period starts. */
   readonly isReplayed?: boolean;
 }
 
-/** A receiver's behaviour, from attempt to attempt. */
+/** The behaviour of a receiver in each attempt. */
 export type Behave = (
   random: Random,
   event: { /** From 1. */ readonly attempt: number; readonly number: number },
@@ -40,24 +40,24 @@ export type Behave = (
 
 /** A receiver's behaviour in one attempt. */
 export interface Behaviour {
-  /** Milliseconds; `Infinity` if it never answers. */
+  /** Milliseconds, or `Infinity` if it never responds. */
   readonly answers: number;
   readonly isSuccess: boolean;
 }
 
-/** Returns the times of one webhook's events. */
+/** Returns the publishing times of one webhook's events. */
 export type Publishes = (period: Period, random: Random) => number[];
 
 export interface TenantEvent {
   readonly tenant: Tenant;
-  /** From 0. */
+  /** The index of the event, from 0. */
   readonly number: number;
   /** Milliseconds from the start. */
   readonly due: number;
   readonly publication: Publication;
 }
 
-/** Publishes events that come independently of each other, at a mean rate a second. */
+/** Publishes independent events at a mean rate a second. */
 export function atRate(rate: number): Publishes {
   return ({ from, until }, random) => {
     const moments: number[] = [];
@@ -74,7 +74,7 @@ export function atOnce(events: number): Publishes {
   return ({ from }) => new Array(events).fill(from + 1);
 }
 
-/** Publishes bursts: a number of events at one moment, and again after each interval, in milliseconds. */
+/** Publishes bursts of a number of events, one at each interval in milliseconds. */
 export function burstsEvery(interval: number, events = 1): Publishes {
   return ({ from, until }) =>
     Array.from({ length: Math.ceil((until - from) / interval) }, (_, index) =>

@@ -12,7 +12,7 @@ export interface IntegratorsWorld {
   readonly pause: (milliseconds: number) => Promise<void>;
   readonly request: Request;
   readonly addReceiver: (host: string, kind: string) => void;
-  /** When all work should be finished, in milliseconds after the start. */
+  /** The time at which all work should be finished, in milliseconds after the start. */
   readonly lastLook: number;
   /** The ids of all accounts' replays so far. */
   readonly replays: string[];
@@ -21,8 +21,8 @@ export interface IntegratorsWorld {
 }
 
 /**
- * Runs the integrator of an account: changes of the webhook, tests, resends and replays during the faults, or one receiver that retires,
- * and replays afterwards. Each waits for the answer to a request before the next, and repeats unanswered ones.
+ * Runs the integrator of an account. It changes the webhook, tests, resends and replays during the faults, or retires
+ * one receiver, and replays afterwards. It awaits each response, and repeats requests without one.
  */
 export async function integrate(account: Account, seed: number, world: IntegratorsWorld): Promise<void> {
   const { startedAt, now, pause } = world;
@@ -84,7 +84,7 @@ function makeActs(
     await ask('POST', webhooks, { evento: eventName, url, ...credential() });
   }
 
-  /** Changes from a receiver that soon answers 410 to a slow one, and cancels the replay of the held deliveries. */
+  /** Replaces a receiver that soon returns 410 with a slow one, and cancels the replay of the held deliveries. */
   async function retire(): Promise<void> {
     await replace('gone');
     await pause(startedAt + 5.1 * minute - now());
@@ -153,7 +153,7 @@ function makeActs(
     await ask('GET', `${webhook}/entregas?limite=${maxPageSize}`);
   }
 
-  /** Repeats a request until it is answered, at most four times. */
+  /** Repeats a request until it has a response, at most four times. */
   async function ask(method: string, path: string, body?: Answered['body']): Promise<Answered> {
     for (let tries = 1; ; tries += 1) {
       const answered = await request(method, path, { account: account.id, ...(body && { body }) });
@@ -162,7 +162,7 @@ function makeActs(
     }
   }
 
-  /** Each URL has a unique host, so that a POST shows its intended webhook. */
+  /** Returns a URL with a unique host, so that a POST shows its intended webhook. */
   function newUrl(kind = random() < 0.5 ? account.kind : pick(Object.keys(receiverKinds), random)): string {
     urls += 1;
     const host = `${account.id}-${urls}.example.com`;

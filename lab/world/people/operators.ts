@@ -3,15 +3,15 @@ import { type Account, lastRedrive } from '../arrival.ts';
 import type { OperatorWork } from '../functions/operator.ts';
 import { minute, second } from '../times.ts';
 
-/** Work of an operator, at a time in milliseconds after the start. */
+/** The work of an operator, with its time in milliseconds after the start. */
 export interface PlannedWork {
   readonly at: number;
   readonly asked: OperatorWork;
 }
 
 /**
- * Plans operators' work: some suspend and reactivate the webhooks of two accounts, perhaps more than once, one deletes an account that is
- * soon created again, and one redrives dead-letter messages.
+ * Plans the work of operators. Some suspend and reactivate the webhooks of two accounts, perhaps more than once. One
+ * deletes an account that is soon created again, and one redrives dead-letter messages.
  */
 export function planOperators(seed: number, restless: readonly Account[]): readonly PlannedWork[] {
   const random = makeRandom(seed * 3_571);
@@ -22,7 +22,7 @@ export function planOperators(seed: number, restless: readonly Account[]): reado
     ...[minute, lastRedrive].map(at => ({ at, asked: { work: 'redrive' } as const })),
   ];
 
-  /** An account may stay suspended to the end. */
+  /** Plans suspensions. An account may stay suspended to the end. */
   function suspensionsOf(account: string): readonly PlannedWork[] {
     const works: PlannedWork[] = [];
     let at = random() * minute;

@@ -10,11 +10,11 @@ import type { WatchedTables } from '../watched-tables.ts';
 import { integrate, readHistory } from './integrators.ts';
 import { planOperators } from './operators.ts';
 
-/** Work of an operator, and when it was done. Its calls have no faults. */
+/** The work of an operator, with the time of its end. Its calls have no faults. */
 export interface DoneWork {
   readonly asked: OperatorWork;
   readonly beganAt: number;
-  /** Infinity until it is done. */
+  /** The end of the work, or `Infinity` before. */
   answeredAt: number;
 }
 
@@ -60,7 +60,7 @@ export function makePeople({
     );
   }
 
-  /** Returns whether an account was deleted, and not admitted again yet, at some time of a span. */
+  /** Returns whether an account was deleted, and not created again yet, at some time of a span. */
   function isShutOut(account: string, from: number, until: number): boolean {
     const isOwn = (work: OperatorWork['work']) =>
       works.filter(({ asked }) => asked.work === work && 'account' in asked && asked.account === account);
@@ -121,7 +121,7 @@ export function makePeople({
     for (const [at, { text }] of encrypted.entries()) opened.set(text, String(texts[at]));
   }
 
-  /** Searches for one event in twenty, and for all that had to be rejected. */
+  /** Searches for one event in 20, and for all events that had to be rejected. */
   async function findEvents(): Promise<void> {
     const wanted = publications.filter(({ isMalformed }, index) => isMalformed || index % 20 === 0);
     const deliveryIds = [...new Set(wanted.map(({ deliveryId }) => deliveryId))];
@@ -136,7 +136,7 @@ export function makePeople({
     return Array.isArray(answer) ? answer : [];
   }
 
-  /** Returns all texts that any webhook ever stored encrypted. */
+  /** Returns all encrypted texts of all webhooks so far. */
   function encryptedTexts(): readonly Encrypted[] {
     const found = new Map<string, Encrypted>();
     for (const { item } of [...watched.changesOf('Webhooks').values()].flat()) {
@@ -146,7 +146,7 @@ export function makePeople({
   }
 }
 
-/** When people read the results, in milliseconds after the start. This is the last action. */
+/** The time at which people read the results, in milliseconds after the start. This is the last action. */
 export const lastLook = 73 * minute;
 
 function encryptedIn({ accountId, eventName: event, secrets, encryptedAuthorization }: Item): readonly Encrypted[] {

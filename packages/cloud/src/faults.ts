@@ -26,13 +26,13 @@ interface CallTry {
   readonly resource: string;
 }
 
-/** The share (0 to 1) of attempts with each outcome: `failed` for all services, `sns.failed` for one. */
-export type FaultRates = Readonly<Record<string, number>>;
+/** The share of attempts with each outcome, from 0 to 1. `failed` is for all services, `sns.failed` for one service. */
+export type Shares = Readonly<Record<string, number>>;
 
-/** The faults of a cloud, in real and in virtual time. */
+/** The faults of a cloud in real or virtual time. */
 export interface FaultPlan {
-  /** FaultRates of all attempts. */
-  readonly shares?: FaultRates;
+  /** The shares of all attempts. */
+  readonly shares?: Shares;
   /** Periods with more faults, of one service or one of its resources. */
   readonly spells?: readonly Spells[];
   /** The share of sent messages, and of other batch entries, that a queue rejects individually. */
@@ -41,11 +41,11 @@ export interface FaultPlan {
   readonly copies?: number;
   /** The maximum clock error of processes, in milliseconds. */
   readonly skew?: number;
-  /** Decides the outcome of an attempt; `undefined` leaves it to the shares. */
+  /** Decides the outcome of an attempt. If it returns `undefined`, the shares decide. */
   readonly fateOf?: (call: CallTry) => Fate | undefined;
 }
 
-/** A number of periods (`count`) of `length` milliseconds each, which start within the first `within` milliseconds. */
+/** A number (`count`) of periods of `length` milliseconds, which start within the first `within` milliseconds. */
 interface Spells {
   readonly service: string;
   readonly resource?: string;
@@ -73,7 +73,7 @@ export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: 
     fateOf,
     /** Returns the extra milliseconds of a slow call. */
     slowness: () => random.number() * slowest,
-    /** Returns whether a batch fails by one entry: half of the rejected batches, at random. */
+    /** Returns whether a rejected batch is rejected because of one entry. True for half of them, at random. */
     isAboutEntry: () => random.happens(0.5),
     isEntryRefused: () => !isOver && random.happens(plan.refusedEntries),
     comesAgain: () => !isOver && random.happens(plan.copies),
@@ -96,8 +96,8 @@ export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: 
     return plan.shares ? draw(plan.shares, call.service) : 'fine';
   }
 
-  /** One draw decides between all outcomes, so that their shares add up. */
-  function draw(shares: FaultRates, service: string): Fate {
+  /** Draws one number for all outcomes, so that their shares add up. */
+  function draw(shares: Shares, service: string): Fate {
     let left = random.number();
     return (
       fates.find(fate => {
@@ -108,7 +108,7 @@ export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: 
   }
 }
 
-/** Returns the error response of a service, if the outcome has one. */
+/** Returns the error response of a service, if the outcome is an error. */
 export function refusalBy(fate: Fate, service: string): ServiceError | undefined {
   if (fate === 'throttled') return throttled(service);
   if (fate !== 'failed') return undefined;

@@ -1,4 +1,4 @@
-/** A service's error as the SDK throws it, identified by its name. The call adds `$metadata`. */
+/** A service's error as the SDK throws it, identified by its name. The caller adds `$metadata`. */
 export class ServiceError extends Error {
   readonly $fault: 'client' | 'server';
 
@@ -9,7 +9,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** Returns a service's throttling error, by the service's name for it. */
+/** Returns a service's throttling error, which each service names differently. */
 export function throttled(service: string): ServiceError {
   return new ServiceError(throttlingNames.get(service) ?? 'ThrottlingException', 'Rate exceeded');
 }

@@ -1,16 +1,16 @@
 import { makeHeap } from './heap.ts';
 import { makeSettling } from './virtual/settling.ts';
 
-/** Virtual time, in milliseconds since the epoch: a list of events, each with its time. */
+/** Virtual time in milliseconds since the epoch, which is a list of timed events. */
 export type VirtualTime = ReturnType<typeof makeTime>;
 
-/** The time of a service, virtual or real. */
+/** The virtual or real time of a service. */
 export type Clock = Pick<VirtualTime, 'now' | 'at' | 'after'>;
 
 /**
  * Creates virtual time. All promises of an event settle before the next one, so that its effects are complete.
  *
- * @param afterEach - is called when the promises of an event have settled
+ * @param afterEach - called when the promises of an event have settled
  */
 export function makeTime(start: number, afterEach: () => void = () => undefined) {
   const planned = makeHeap<Planned>(isBefore);
@@ -75,7 +75,7 @@ interface Planned {
   readonly moment: number;
   readonly order: number;
   readonly isQuiet: boolean;
-  /** `undefined` after cancellation. */
+  /** The action, or `undefined` after cancellation. */
   act: (() => void) | undefined;
 }
 

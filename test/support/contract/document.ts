@@ -7,8 +7,8 @@ import addFormats from 'ajv-formats';
 export type Host = 'auth' | 'base';
 
 /**
- * The committed OpenAPI documents with resolved references. Their schemas of responses and events are closed here: the published ones accept
- * future fields and values, which today's service must not send.
+ * The committed OpenAPI documents with resolved references. The schemas of responses and events are closed here,
+ * because today's service must not send the future fields and values that the published schemas accept.
  */
 export const documents: Readonly<Record<Host, OpenApiDocument>> = {
   auth: read('auth.openapi.json'),
@@ -18,7 +18,7 @@ export const documents: Readonly<Record<Host, OpenApiDocument>> = {
 /** The parts of the document that the contract test reads. */
 interface OpenApiDocument {
   readonly paths: Readonly<Record<string, PathItem>>;
-  /** Only {base_url} has them. */
+  /** Webhooks, which only {base_url} has. */
   readonly webhooks?: Readonly<Record<string, { readonly post: Webhook }>>;
   readonly 'x-not-found': ResponseObject;
 }
@@ -61,7 +61,7 @@ export interface Refusal {
 
 /** Returns the faults of a value by a schema of the documents. */
 export function faultsOf(value: unknown, schema: object): string[] {
-  const validate = ajv.compile(schema); // Ajv keeps the validator of a schema
+  const validate = ajv.compile(schema); // Ajv caches the validator of a schema
   if (validate(value)) return [];
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || 'the body'} ${message}`);
 }

@@ -1,18 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { documents, faultsOf, type Host, type Refusal, type ResponseObject } from './document.ts';
 
-/** A request to one of the hosts, and its answer. */
+/** A request to one of the hosts, and its response. */
 export interface Exchange {
   readonly host: Host;
   readonly method: string;
-  /** Decoded, as the gateway passes it on. */
+  /** The decoded path, as the gateway passes it on. */
   readonly path: string;
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
 }
 
-/** The faults of answers and deliveries that the running test has met. */
+/** The faults of responses and deliveries that the running test has met. */
 export const faultsMet: string[] = [];
 
 /** Returns the parts of a response that the document does not describe: status, media type, headers, body, or code. */
@@ -57,17 +57,17 @@ export function deliveryFaults({ method, headers, body }: Arrived): readonly str
   ];
 }
 
-/** A delivery as it reached a receiver. */
+/** A delivery as a receiver received it. */
 export interface Arrived {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** Headers of HTTP itself, and `Authorization`, which OpenAPI describes as the security scheme of receivers. */
+/** Headers of HTTP, and `Authorization`, which OpenAPI describes as the security scheme of receivers. */
 const ofEveryRequest = 'host connection content-length transfer-encoding authorization'.split(' ');
 
-/** Returns the response that is described for the status of an exchange, if there is one. */
+/** Returns the response that the document describes for the status of an exchange, if there is one. */
 function find({ host, method, path, status }: Exchange): ResponseObject | undefined {
   const { paths, 'x-not-found': notFound } = documents[host];
   const [, item] = Object.entries(paths).find(([known]) => matches(known, path)) ?? [];
@@ -98,7 +98,7 @@ function headerFaults({ headers = {} }: ResponseObject, given: Headers): string[
   return [...described, ...undescribed.map(name => `The header ${name} is not described.`)];
 }
 
-/** Returns whether HTTP servers or AWS add this header to any answer, or OpenAPI describes it with the content. */
+/** Returns whether HTTP servers or AWS add this header to any response, or OpenAPI describes it with the content. */
 function isOfTransport(name: string): boolean {
   return /^(?:connection|content-(?:length|type)|date|keep-alive|transfer-encoding|server|via|x-amzn?-.*)$/.test(name);
 }

@@ -30,7 +30,7 @@ async function observedFetch(input: string | URL | Request, init?: RequestInit):
   return response;
 }
 
-/** Recognises a local run that a suite started itself by its paths. */
+/** Returns the host of a local run that a suite started itself, which is recognised by its paths. */
 function hostOfPath(origin: string, path: string): Host | undefined {
   if (!origin.startsWith('http://127.0.0.1:')) return undefined;
   if (path.startsWith('/v1/webhooks') || path === '/.well-known/oauth-protected-resource') return 'base';

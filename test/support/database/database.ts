@@ -50,7 +50,7 @@ export async function startDatabase(...names: TableName[]) {
     dynamo: makeDynamo(client),
     /** The client behind `dynamo`, to which a test can add middleware. */
     client,
-    /** The address of the database for other clients: an endpoint has many, each with its own region. */
+    /** The address of the database for other clients. An endpoint has many databases, each with its own region. */
     ...{ endpoint: engine.endpoint, region },
     /** Every DynamoDB operation sent through `dynamo` so far, such as `BatchGetItemCommand`. */
     operations,
@@ -73,7 +73,7 @@ function twice({ $metadata }: { readonly $metadata?: object }) {
   return { ...$metadata, attempts: 2 };
 }
 
-/** Returns a signer. Both engines read only the region from a signature; computing one takes a tenth of a run. */
+/** Returns a signer. Both engines read only the region of a signature, and computing one takes a tenth of a run. */
 export function withoutSignature(region: string) {
   const scope = `20261121/${region}/dynamodb/aws4_request`;
   return async function sign<Request extends { headers: Record<string, string> }>(request: Request): Promise<Request> {
@@ -83,15 +83,15 @@ export function withoutSignature(region: string) {
   };
 }
 
-/** The engine that answers a test file's DynamoDB requests. */
+/** The engine that responds to a test file's DynamoDB requests. */
 interface Engine {
   readonly endpoint: string;
-  /** How a client reaches it. */
+  /** The settings with which a client reaches it. */
   readonly client: Pick<DynamoDBClientConfig, 'requestHandler' | 'protocol'>;
   stop(): Promise<void>;
 }
 
-/** Starts a DynamoDB in this process. Its client uses no connection: HTTP takes a third of a run. */
+/** Starts a DynamoDB in this process. Its client uses no connection, because HTTP takes a third of a run. */
 async function startMemoryDynamoDb(): Promise<Engine> {
   const { endpoint, answer, stop } = await startDynamoDb();
   const handle = async ({ headers, body = '' }: { headers: Record<string, string>; body?: string | Uint8Array }) => {

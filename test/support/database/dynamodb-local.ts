@@ -33,7 +33,7 @@ export async function startDynamoDbLocal(): Promise<string> {
   const namespace = ['--map-root-user', '--net', '--pid', '--fork', '--kill-child'];
   const child = spawn('unshare', [...namespace, process.execPath, entry, jars], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    detached: true, // Ctrl-C goes to Vitest only, which ends it after the tests
+    detached: true, // only Vitest handles Ctrl-C, and ends it after the tests
   });
   const said = child.stderr ? text(child.stderr) : '';
   const lost = (status: number | null) =>
@@ -60,7 +60,7 @@ export async function teardown(): Promise<void> {
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The endpoint of DynamoDB Local; `null` if tests use that of packages/cloud. */
+    /** The endpoint of DynamoDB Local; `null` if tests use the one of packages/cloud. */
     dynamoDbLocal: string | null;
   }
 }

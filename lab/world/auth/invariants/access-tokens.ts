@@ -6,7 +6,7 @@ import { timesOf, tokensOf } from '../journal.ts';
 import { audience, issuer } from '../token-stage.ts';
 import type { Evidence } from './evidence.ts';
 
-/** Judges the scope of each granted or shown token: later tokens of a session have the scope of its login, as far as still allowed. */
+/** Judges the scope of each granted or shown token. Later tokens have the login's scope, as far as still allowed. */
 export function judgeScopes({ requests, states }: Evidence, violate: Violate): void {
   const scopes = new Map<unknown, string>();
   for (const request of requests) {
@@ -28,7 +28,7 @@ export function judgeScopes({ requests, states }: Evidence, violate: Violate): v
   }
 }
 
-/** Judges the tokens of each grant: their signatures are valid, their claims correct, and they belong to their session. */
+/** Judges the tokens of each grant. Signatures are valid, claims are correct, and the session is the right one. */
 export function judgeAccessTokens({ world, requests, states }: Evidence, violate: Violate): void {
   const isSigned = makeSignatureCheck(world.tables.items('Keyring'));
   const seen = new Set<unknown>();
@@ -67,7 +67,7 @@ export function judgeAccessTokens({ world, requests, states }: Evidence, violate
   }
 }
 
-/** A token lives for its 900 s, or until the second in which its session ends. */
+/** Returns whether a token lives for its 900 s, or until the second in which its session ends. */
 function isLife(life: number, exp: number, { absoluteExpiresAt }: Session): boolean {
   const beyond = exp * 1_000 - absoluteExpiresAt;
   return beyond < 1_000 && (life === accessTokenSeconds || (life < accessTokenSeconds && beyond > -1_000));

@@ -2,8 +2,8 @@ import type { Violate } from '../../invariants/violation.ts';
 import type { Evidence } from './evidence.ts';
 
 /**
- * Judges each answer by the state of the tables during the request: grants and refusals are correct, calm requests are answered, and no
- * answer is unforeseen.
+ * Judges each response by the state of the tables during the request. Grants and refusals are correct, calm requests
+ * get a response, and no response is unexpected.
  */
 export function judgeAnswers({ requests, verdicts, isCalm }: Evidence, violate: Violate): void {
   for (const request of requests) {

@@ -28,10 +28,10 @@ function kindOf(request: TokenRequest, { reasonOf }: Evidence): Kind {
   return answer?.status === 200 ? 'login' : 'refused login';
 }
 
-/** Each request may read the keyring again, if it is 30 s old. */
+/** Each request may read the keyring again, if the keyring is 30 s old. */
 const each = { 'Query Keyring': 2 };
 
-/** The calls of every login, granted or refused. */
+/** The calls of every login, granted or rejected. */
 const eachLogin = { ...each, 'BatchGet Credentials Lockouts Clients': 1, 'BatchGet Users': 1 };
 
 const maxCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
@@ -41,7 +41,7 @@ const maxCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
     'BatchGet Users Sessions Clients': 1,
     'BatchGet Clients': 1,
   },
-  /** A hash of former parameters is replaced. */
+  /** A login replaces a hash that has former parameters. */
   login: {
     ...eachLogin,
     [hashName]: 2,
@@ -49,7 +49,7 @@ const maxCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
     'Delete Lockouts': 1,
     'Put Sessions': 1,
   },
-  /** A failure, which may restart the count and start the client's minute at the same time as others; or a session that a lock overtook. */
+  /** A failure may restart the count and start the client's minute with others, or a lock may overtake a session. */
   'refused login': {
     ...eachLogin,
     [hashName]: 1,
@@ -59,7 +59,7 @@ const maxCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
     'Delete Sessions': 1,
   },
   'locked login': eachLogin,
-  /** One of several concurrent ones rotates. Without a grace period the next one ends the session. */
+  /** One of several concurrent refreshes rotates. Without a grace period the next one ends the session. */
   refresh: {
     ...each,
     'BatchGet Users Sessions Clients': 1,

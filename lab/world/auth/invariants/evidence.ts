@@ -26,7 +26,7 @@ export function makeEvidence(world: TokenWorld, startedAt: number) {
   }
 }
 
-/** Returns the reasons of refused requests from the audit trail. */
+/** Returns the reasons of rejected requests from the audit trail. */
 function readReasons({ cloud }: TokenWorld): ReadonlyMap<string, string> {
   const lines = cloud.logs({ text: /"message":"\w+\.refused"/ });
   return new Map(

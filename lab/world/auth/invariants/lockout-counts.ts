@@ -5,8 +5,8 @@ import { type LockWrite, lockEnd } from '../lock-model.ts';
 import type { Evidence } from './evidence.ts';
 
 /**
- * Judges the counts of addresses: each judged failure counts exactly once, and a success clears the count. A judged failure costs one hash,
- * and counts for its client unless a lock refused it.
+ * Judges the failure counts of addresses. Each judged failure counts exactly once, and a success clears the count. A
+ * judged failure costs one hash, and counts for its client unless a lock rejected it.
  */
 export function judgeLockoutCounts(evidence: Evidence, violate: Violate): void {
   const { watched, journal } = evidence.world;
@@ -25,7 +25,7 @@ export function judgeLockoutCounts(evidence: Evidence, violate: Violate): void {
   judgeSteps(evidence, violate);
 }
 
-/** Only the trail shows whether a password was judged, not the answer. */
+/** Only the audit trail shows whether a password was judged. The response does not. */
 function judgeCount(request: TokenRequest, writes: readonly LockWrite[], evidence: Evidence, violate: Violate): void {
   const { id, answer, calls } = request;
   const failures = writes.filter(({ kind }) => kind === 'failure').length;
@@ -54,7 +54,7 @@ function isJudged(request: TokenRequest, { reasonOf }: Evidence): boolean {
   return judgedReasons.has(reasonOf(request) ?? '');
 }
 
-/** A write that the SDK repeats may count again if others failed in between. */
+/** A write that the SDK repeats may count twice if other logins failed in between. */
 function maxTimes({ calls }: TokenRequest): number {
   const writes = calls.filter(({ name }) => name === 'Update Lockouts');
   return 1 + writes.reduce((sum, { attempts = 3 }) => sum + attempts - 1, 0);

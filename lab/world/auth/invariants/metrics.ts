@@ -2,7 +2,7 @@ import type { Violate } from '../../invariants/violation.ts';
 import type { TokenRequest } from '../journal.ts';
 import type { Evidence } from './evidence.ts';
 
-/** Judges the sums of the metrics, which must match the answers. A process that dies has not recorded its current request. */
+/** Judges the sums of the metrics, which must match the responses. A dead process did not record its last request. */
 export function judgeMetrics({ world, requests, reasonOf }: Evidence, violate: Violate): void {
   const counted = new Map<string, number>();
   for (const { metric, value } of world.metrics.all()) counted.set(metric, (counted.get(metric) ?? 0) + value);

@@ -5,7 +5,7 @@ import { claimsOf } from '../access-tokens.ts';
 import { tokensOf } from '../journal.ts';
 import type { Evidence } from './evidence.ts';
 
-/** Judges rotation: a refresh token has one successor, and reuse or revocation ends its session. */
+/** Judges rotation. A refresh token has one successor, and reuse or revocation ends its session. */
 export function judgeRotation(evidence: Evidence, violate: Violate): void {
   judgeCounters(evidence, violate);
   judgeSuccessors(evidence, violate);
@@ -40,7 +40,7 @@ function judgeSuccessors({ requests }: Evidence, violate: Violate): void {
   }
 }
 
-/** After an answer that ends the session, no other request may be granted. */
+/** After a response that ends the session, no other request may be granted. */
 function judgeEnds({ world, requests, verdicts, states }: Evidence, violate: Violate): void {
   for (const request of requests) {
     const { id, endpoint, form, answer, endedAt = 0 } = request;

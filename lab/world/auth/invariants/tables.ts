@@ -5,7 +5,7 @@ import { day } from '../../times.ts';
 import { claimsOf } from '../access-tokens.ts';
 import type { Evidence } from './evidence.ts';
 
-/** Judges the tables at the end: each item expires and belongs to an existing record. */
+/** Judges the tables at the end. Each item expires, and belongs to an existing record. */
 export function judgeTables({ world, requests, isCalm }: Evidence, violate: Violate): void {
   const { tables } = world;
   const ids = (table: string, name: string) => new Set(tables.items(table).map(item => item[name]));

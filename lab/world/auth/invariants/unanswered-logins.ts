@@ -4,8 +4,8 @@ import type { TokenRequest } from '../journal.ts';
 import type { Evidence } from './evidence.ts';
 
 /**
- * Judges logins without tokens in the answer: they leave no session, unless the process died or the deletion went unanswered. A remaining
- * session is never used.
+ * Judges logins without tokens in the response. They leave no session, unless the process died or the deletion got no
+ * response. A remaining session is never used.
  */
 export function judgeUnansweredLogins({ world, requests }: Evidence, violate: Violate): void {
   const { journal, watched } = world;

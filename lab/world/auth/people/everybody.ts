@@ -9,7 +9,7 @@ import { guessers, guessSideBySide, mistypeLater, visit } from './guessers.ts';
 import { operateNow } from './operators-plan.ts';
 import { holdSessions } from './session-holder.ts';
 
-/** Starts everybody who acts in a world, by its seed. They stop when the faults end, except for later visits. */
+/** Starts all people of a world, by its seed. They stop when the faults end, except for later visits. */
 export function letIn(world: TokenWorld, startedAt: number): void {
   const { scene, population } = world;
   const { clients, users } = population;
@@ -55,7 +55,7 @@ export function letIn(world: TokenWorld, startedAt: number): void {
   }
 }
 
-/** Logs in when all locks are over, and goes through a session until it expires. */
+/** Logs in when all locks have ended, and uses a session until it expires. */
 async function visitLater(scene: Scene, client: WorldClient, user: WorldUser) {
   const { refresh, send, pause } = scene;
   const ask = async (token: string) => void (await send('introspect', { ...credentialsOf(client), token }));

@@ -6,7 +6,7 @@ import type { Scene } from '../scene.ts';
 /** The strategies for guessing passwords. */
 export const guessers = { guessPatiently, guessAtOnce, guessEverywhere, guessWidely };
 
-/** Guesses one password after another from one address, regardless of the answers. */
+/** Guesses one password after another from one address, regardless of the responses. */
 async function guessPatiently(scene: Scene, [client]: readonly WorldClient[], { email }: Guessed, random: Random) {
   for (let guess = 0; guess < 15 && client; guess += 1) {
     await scene.logIn(client, { email, password: `guess ${guess}` }, '203.0.113.7');
@@ -14,7 +14,7 @@ async function guessPatiently(scene: Scene, [client]: readonly WorldClient[], { 
   }
 }
 
-/** Guesses at one client at once from many addresses, with the right password among the wrong ones. */
+/** Guesses at one client at the same time from many addresses. One of the passwords is right. */
 async function guessAtOnce(scene: Scene, [client]: readonly WorldClient[], user: Guessed, random: Random) {
   const right = Math.floor(random() * 25);
   const guesses = Array.from({ length: 25 }, async (_, guess) => {
@@ -25,7 +25,7 @@ async function guessAtOnce(scene: Scene, [client]: readonly WorldClient[], user:
   await Promise.all(guesses);
 }
 
-/** Guesses at all clients at once, more often than each of them locks. */
+/** Guesses at all clients at the same time, more often than the lockout of each allows. */
 async function guessEverywhere(scene: Scene, clients: readonly WorldClient[], { email }: Guessed, random: Random) {
   const guesses = clients.flatMap(client =>
     Array.from({ length: 11 }, async (_, guess) => {
@@ -45,7 +45,7 @@ async function guessWidely(scene: Scene, [client]: readonly WorldClient[], _: Gu
   }
 }
 
-/** Guesses twice at several clients in parallel, or logs in, while an operator may unlock the user. Then guesses at one until the lock. */
+/** Guesses twice or logs in at several clients, while an operator may unlock the user. Then guesses until the lock. */
 export async function guessSideBySide(scene: Scene, clients: readonly WorldClient[], user: WorldUser, random: Random) {
   const logIn = async (client: WorldClient, isRight: boolean, pause = random() * 150) => {
     await scene.pause(pause);
@@ -63,7 +63,7 @@ export async function guessSideBySide(scene: Scene, clients: readonly WorldClien
 
 type Guessed = Pick<WorldUser, 'email' | 'password'>;
 
-/** Logs a user in with the right password now and then, at a random client, with all scopes or one. */
+/** Logs a user in with the right password occasionally, at a random client, with all scopes or one. */
 export async function visit(
   scene: Scene,
   clients: readonly WorldClient[],
@@ -78,7 +78,7 @@ export async function visit(
   }
 }
 
-/** Mistypes some passwords a day later, when earlier failures have expired, and then logs in. */
+/** Enters some wrong passwords a day later, when earlier failures have expired, and then logs in. */
 export async function mistypeLater(scene: Scene, clients: readonly WorldClient[], user: WorldUser) {
   for (const client of clients) {
     for (let time = 0; time < 4; time += 1) await scene.logIn(client, { ...user, password: 'mistyped' });

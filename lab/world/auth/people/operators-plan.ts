@@ -20,7 +20,7 @@ export async function operateNow(scene: Scene, { clients, users }: Population, r
     user.password = password;
   }
 
-  /** Two operators change one user at the same time. If one is refused, they try again. */
+  /** Two operators change one user at the same time. An operator whose change is rejected tries again. */
   async function changeLogin(): Promise<void> {
     const user: WorldUser = anyone();
     const [email, password] = [`new.${user.email}`, `${user.password}, replaced`];

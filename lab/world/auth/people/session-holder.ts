@@ -3,12 +3,12 @@ import { minute, second } from '../../times.ts';
 import type { WorldClient, WorldUser } from '../population.ts';
 import { credentialsOf, type Scene } from '../scene.ts';
 
-/** A session, from its client's view. */
+/** A session from its client's point of view. */
 interface Held {
   /** The token for the next refresh. */
   token: string;
   accessToken: string;
-  /** The used tokens, the latest last. */
+  /** The used tokens, oldest first. */
   readonly used: string[];
 }
 
@@ -47,7 +47,7 @@ function makeDeeds(scene: Scene, client: WorldClient, random: Random): readonly 
     return true;
   }
 
-  /** Refreshes two or three times at once. */
+  /** Sends two or three refreshes at the same time. */
   async function race(held: Held): Promise<boolean> {
     const others = Array.from({ length: 1 + Math.floor(2 * random()) }, () => refresh(client, held.token));
     const isGoing = await goOn(held);
@@ -55,7 +55,7 @@ function makeDeeds(scene: Scene, client: WorldClient, random: Random): readonly 
     return isGoing;
   }
 
-  /** Loses the answer, and repeats the request within the grace period or after it. */
+  /** Loses the response, and repeats the request within the grace period or after it. */
   async function loseAnswer(held: Held): Promise<boolean> {
     void refresh(client, held.token);
     await pause(random() < 0.7 ? random() * 25 * second : minute);
@@ -68,7 +68,7 @@ function makeDeeds(scene: Scene, client: WorldClient, random: Random): readonly 
     return goOn(held);
   }
 
-  /** Revokes the session by any of its tokens, and tries to continue nevertheless. */
+  /** Revokes the session with any of its tokens, and then tries to continue it. */
   async function revoke(held: Held): Promise<boolean> {
     const token = pick([held.token, held.accessToken, held.used[0] ?? held.token], random);
     await send('revoke', { ...credentialsOf(client), token });

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { notKnown } from './refusals.ts';
 
-/** An item, or a part of one, as stored by DynamoDB. Stored values are immutable: a write replaces them. */
+/** An item as stored by DynamoDB, or a part of it. Stored values are immutable, and a write replaces them. */
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 /** Stored bytes. In JSON they are base64, as in DynamoDB's protocol. */
@@ -12,7 +12,7 @@ export class Bytes extends Uint8Array {
   }
 }
 
-/** Returns the canonical form of a number. Only whole numbers are supported: DynamoDB's are decimal, and JavaScript's are doubles. */
+/** Returns the canonical form of a number. Supports only whole numbers, because JavaScript's numbers are doubles. */
 export function wholeNumber(text: string): string {
   if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(Number(text))) throw notKnown(`${text}: numbers are whole`);
   return String(Number(text));
@@ -23,13 +23,13 @@ export function areEqual(one: AttributeValue | undefined, other: AttributeValue 
   return one !== undefined && isDeepStrictEqual(one, other);
 }
 
-/** Compares two strings, numbers or binaries: negative, zero or positive. Returns `NaN` for values that have no order. */
+/** Compares two strings, numbers or binaries: negative, zero or positive, or `NaN` for values without an order. */
 export function compareValues(one: AttributeValue | undefined, other: AttributeValue | undefined): number {
   const isOrdered = one && other && typeOf(one) === typeOf(other) && orderedTypes.includes(typeOf(one));
   return isOrdered ? compareTexts(sortText(one), sortText(other)) : Number.NaN;
 }
 
-/** Compares two strings by UTF-16 code units: negative, zero or positive. */
+/** Compares two strings by UTF-16 code units. Returns a negative number, 0 or a positive number. */
 export function compareTexts(one = '', other = ''): number {
   return one < other ? -1 : Number(one > other);
 }
@@ -44,7 +44,7 @@ export function typeOf(value: AttributeValue): string {
 
 /**
  * Returns the sort text of a string, number or binary. JavaScript orders such texts as DynamoDB orders values of one
- * type: strings by their UTF-8 bytes. UTF-16 code units would order surrogates differently.
+ * type, strings by their UTF-8 bytes. UTF-16 code units would order surrogates differently.
  */
 export function sortText({ S, N, B = new Uint8Array() }: AttributeValue): string {
   if (N !== undefined) return String(BigInt(N) + 2n ** 53n).padStart(17, '0');
@@ -79,7 +79,7 @@ function valueSize(value: AttributeValue): number {
   return 1;
 }
 
-/** One byte for every two digits, one for the exponent, one for a minus sign. */
+/** Returns one byte for every two digits, one for the exponent, and one for a minus sign. */
 function numberSize(number: string): number {
   const digits = number.replace(/-|0+$/g, '');
   return Math.ceil(digits.length / 2) + (number.startsWith('-') ? 2 : 1);

@@ -45,7 +45,7 @@ export function makeBatches(tableOf: (name: string | undefined) => Table) {
     return { UnprocessedItems: {} };
   }
 
-  /** Executes PartiQL statements, each with its own outcome. */
+  /** Executes PartiQL statements. Each has its own outcome. */
   function insert(request: BatchExecuteStatementCommandInput): object {
     checkOptions(request, ['Statements']);
     const inserts = (request.Statements ?? []).map(readInsert);

@@ -39,7 +39,7 @@ export function holds(condition: string, item: Attributes, placeholders: Placeho
 /** The part of a table or an index that a query reads: a partition, or a range of it. */
 export interface Stretch {
   readonly hash: AttributeValue;
-  /** Compares a range key, by its sort text, with the range: before it (negative), in it (0), or after it. */
+  /** Compares the sort text of a range key with the range. Returns a negative number before it, and 0 in it. */
   readonly side: (text: string) => number;
 }
 

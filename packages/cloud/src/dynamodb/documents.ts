@@ -39,7 +39,7 @@ function fieldOf(value: never, name: string): unknown {
   return name === 'Parameters' ? (value as NativeAttributeValue[]).map(attributeOf) : requestOf(value);
 }
 
-/** A fast path: most values are strings, and the library checks all other types first. */
+/** Converts strings first, because most values are strings and the library checks all other types before them. */
 function attributeOf(value: NativeAttributeValue): AttributeValue {
   if (typeof value === 'string' && value !== '') return { S: value };
   return kept(convertToAttr(value, { removeUndefinedValues: true }));

@@ -9,7 +9,7 @@ export type Key = readonly [KeyAttribute, ...KeyAttribute[]];
 export interface KeyAttribute {
   readonly name: string;
   readonly type: string;
-  /** In bytes. */
+  /** The maximum length in bytes. */
   readonly maxLength: number;
 }
 
@@ -31,7 +31,7 @@ export function keyIn(key: Key, item: Attributes): Attributes {
   return Object.fromEntries(key.flatMap(({ name }) => (item[name] ? [[name, item[name]]] : [])));
 }
 
-/** Returns a key value that is known to exist. */
+/** Returns a key value that must exist. */
 export function keyValue(item: Attributes, { name }: KeyAttribute): AttributeValue {
   const { [name]: value } = item;
   if (!value) throw validationError(`One or more parameter values were invalid: Missing the key ${name} in the item`);

@@ -98,7 +98,7 @@ function partOf(item: Attributes, names: readonly string[]): Attributes {
   return Object.fromEntries(Object.entries(item).filter(([name]) => names.includes(name)));
 }
 
-/** In bytes. */
+/** The maximum size of a page in bytes. */
 const maxPageSize = 1_024 * 1_024;
 
 const readOptions = [

@@ -17,13 +17,13 @@ export function placeholdersOf(request: ExpressionsRequest): Placeholders {
   throw validationError(`Value provided in ExpressionAttribute… unused in expressions: keys: {${unused}}`);
 }
 
-/** The path to a value of an item: names, and list indexes. */
+/** The path to a value of an item, as names and list indexes. */
 export type Path = readonly (string | number)[];
 
-/** A test of one value: `dueAt <= :now`, `attribute_exists(id)`. */
+/** A test of one value, such as `dueAt <= :now` or `attribute_exists(id)`. */
 export interface Test {
   readonly path: Path;
-  /** As DynamoDB writes it: `<=`, `BETWEEN`, `attribute_exists`. */
+  /** The operator as DynamoDB writes it, such as `<=`, `BETWEEN` or `attribute_exists`. */
   readonly operator: string;
   readonly given: readonly AttributeValue[];
 }
@@ -34,7 +34,7 @@ export function makeReader(text: string, { names, values }: Placeholders) {
   let at = 0;
   return { peek, takes, expect, isOver: () => at >= tokens.length, fail, name, given, test };
 
-  /** Returns the next token, or a later one; an empty string at the end. */
+  /** Returns the next token or a later one, or an empty string at the end. */
   function peek(ahead = 0): string {
     return tokens[at + ahead] ?? '';
   }
@@ -77,7 +77,7 @@ export function makeReader(text: string, { names, values }: Placeholders) {
     return found;
   }
 
-  /** Consumes a placeholder for a value of one of these types. */
+  /** Consumes a placeholder for a value of one of the given types. */
   function given(types?: readonly string[]): AttributeValue {
     const { [peek()]: value } = values;
     if (!value) fail();
@@ -124,7 +124,7 @@ type ExpressionsRequest = { readonly [expression in (typeof expressions)[number]
   readonly ExpressionAttributeValues?: Attributes | undefined;
 };
 
-/** Unbounded: programs use few expressions. */
+/** The cache is unbounded, because programs use few expressions. */
 const known = new Map<string, readonly string[]>();
 
 /** Splits an expression into tokens. An unknown character becomes a token of its own, which the parser rejects. */

@@ -7,7 +7,7 @@ export interface Entry {
   /** The sort texts of its partition key and its sort key. */
   readonly order: readonly string[];
   readonly item: Attributes;
-  /** In bytes. */
+  /** The size in bytes. */
   readonly size: number;
 }
 
@@ -56,7 +56,7 @@ export function makeSortedItems(key: Key) {
   }
 }
 
-/** Compares the positions of two items: negative, zero or positive. */
+/** Compares the positions of two items. Returns a negative number, 0 or a positive number. */
 export function compareOrders(one: Entry['order'], other: Entry['order']): number {
   for (let at = 0; at < one.length; at++) {
     const order = compareTexts(one[at], other[at]);

@@ -22,8 +22,8 @@ export interface Source {
 export type Table = ReturnType<typeof makeTable>;
 
 /**
- * Creates a table. Index reads and eventually consistent reads return items as they were some milliseconds ago: `lag`
- * returns how many, at most 300.
+ * Creates a table. Index reads and eventually consistent reads return the items of some milliseconds ago. `lag` returns
+ * the number of milliseconds, at most 300.
  */
 export function makeTable(definition: TableDefinition, now: () => number, lag: () => number) {
   const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes = [] } = definition;
@@ -155,8 +155,8 @@ function namesOf(key: Key): readonly string[] {
   return key.map(({ name }) => name);
 }
 
-/** Milliseconds. */
+/** The maximum lag in milliseconds. */
 const maxLag = 300;
 
-/** In bytes. */
+/** The maximum size of an item in bytes. */
 const maxItemSize = 400 * 1_024;

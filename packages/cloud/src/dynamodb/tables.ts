@@ -41,7 +41,7 @@ export function makeTables({
   lag = () => 0,
 }: {
   readonly definitions?: readonly TableDefinition[];
-  /** Returns the time, in milliseconds. */
+  /** Returns the time in milliseconds. */
   readonly now: () => number;
   /** Returns the lag of index reads and eventually consistent reads in milliseconds, at most 300. @default 0 */
   readonly lag?: () => number;

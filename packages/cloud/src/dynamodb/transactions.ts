@@ -6,7 +6,7 @@ import type { Write, Writes } from './writes.ts';
 
 /** Creates `TransactWriteItems`. Calls run one after another here, so transactions never conflict with other writes. */
 export function makeTransactions(writes: Writes, now: () => number) {
-  /** The transactions that took effect, by token. */
+  /** The transactions that took effect, by their client request token. */
   const done = new Map<string, { readonly text: string; readonly at: number }>();
 
   /**
@@ -38,7 +38,7 @@ export function makeTransactions(writes: Writes, now: () => number) {
     throw validationError('An operation of a transaction is Put, Update or Delete');
   }
 
-  /** Returns `undefined` if the condition of a write fails. */
+  /** Returns the prepared write, or `undefined` if its condition fails. */
   function attempt(write: Write) {
     try {
       return writes.prepare(write);

@@ -4,8 +4,8 @@ import { makeReader, type Placeholders } from './reader.ts';
 import { validationError } from './refusals.ts';
 
 /**
- * Returns the attributes that an update changes: their new values, or `undefined` for removed ones. Values refer to the
- * item before the update.
+ * Returns the attributes that an update changes. Their values are new, or `undefined` for removed ones. Values refer to
+ * the item before the update.
  *
  * @throws {ServiceError} if an attribute is changed twice, or a value is missing or has the wrong type.
  */

@@ -5,7 +5,7 @@ import { Bytes } from './attribute-values.ts';
 const bytes = z.base64().transform(text => Bytes.from(Buffer.from(text, 'base64')));
 const number = z.string().transform(Number).pipe(z.int('Numbers are whole')).transform(String);
 
-/** An attribute value in DynamoDB's JSON. */
+/** A value of an attribute in DynamoDB's JSON. */
 const value: z.ZodType<AttributeValue, unknown> = z.lazy(() => {
   const scalars = { S: z.string(), N: number, B: bytes, BOOL: z.boolean(), NULL: z.boolean() };
   return z
@@ -14,14 +14,14 @@ const value: z.ZodType<AttributeValue, unknown> = z.lazy(() => {
     .refine(one => Object.keys(one).length === 1, 'A value has exactly one type') as never;
 });
 
-/** An item, or a part of one, in DynamoDB's JSON. */
+/** An item in DynamoDB's JSON, or a part of it. */
 export const attributesSchema = z.record(z.string(), value);
 
 const text = z.string();
 const flag = z.boolean();
 const attributes = attributesSchema;
 
-/** A request of any operation, or a part of one, in DynamoDB's JSON: fields with the same name always have the same type. */
+/** A request of any operation in DynamoDB's JSON, or a part of it. Fields with the same name have the same type. */
 export const requestSchema: z.ZodType<object> = z.lazy(() =>
   z
     .looseObject({

@@ -9,8 +9,8 @@ import { ServiceError } from '../service-error.ts';
 import { makeWrapping } from './wrapping.ts';
 
 /**
- * Creates KMS. It is stateless: a ciphertext contains its plaintext, encrypted under the master key. All randomness
- * comes from `bytes`, except for RSA key pairs, which Node cannot derive.
+ * Creates KMS. It is stateless, because a ciphertext contains its plaintext, encrypted under the master key. All
+ * randomness comes from `bytes`, except for RSA key pairs, which Node cannot derive.
  */
 export function makeKms({ bytes, master = bytes(32), arnOf = name => name }: KmsParts) {
   const wrapping = makeWrapping(master, bytes);
@@ -67,7 +67,7 @@ interface KmsParts {
   readonly arnOf?: (name: string) => string;
 }
 
-/** One in 2^32 random scalars exceeds the order of the curve, and Node rejects it. */
+/** Creates a private key. Node rejects one in 2^32 random scalars, which exceed the order of the curve. */
 function ellipticKey(bytes: KmsParts['bytes']): KeyObject {
   const pair = createECDH('prime256v1');
   pair.setPrivateKey(bytes(32));

@@ -45,7 +45,7 @@ export function keyArnIn(ciphertext: Buffer): string | undefined {
 
 type EncryptionContext = Readonly<Record<string, string>> | undefined;
 
-/** KMS ignores the order of the pairs. */
+/** Returns the associated data. Sorts the pairs, because KMS ignores their order. */
 function bound(keyArn: string, context: EncryptionContext = {}): Buffer {
   const pairs = Object.entries(context).sort(([one], [other]) => (one < other ? -1 : 1));
   return Buffer.from(JSON.stringify([keyArn, pairs]));

@@ -14,7 +14,7 @@ import type { Services } from './services.ts';
 import { queueOf } from './sqs.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Creates keys, queues and tables. Stored ones of an earlier run are kept. @throws {StartError} */
+/** Creates keys, queues and tables. Stored state of an earlier run remains. @throws {StartError} */
 export function provisionState({ resources }: ResolvedTemplate, services: Services): void {
   for (const { name } of ofType(resources, 'AWS::KMS::Key')) services.kms.ensureKey(name);
   for (const queue of ofType(resources, 'AWS::SQS::Queue')) services.sqs.ensureQueue(queueOf(queue));
@@ -25,7 +25,7 @@ export function provisionState({ resources }: ResolvedTemplate, services: Servic
 export type Functions = ReadonlyMap<string, LocalFunction>;
 
 /**
- * Creates the functions; their processes start at the first invocation. The concurrency of a function is that of its event source.
+ * Creates the functions, whose processes start on demand. A function has the concurrency of its event source.
  *
  * @throws {StartError}
  */
@@ -43,8 +43,8 @@ export function provisionFunctions(
 }
 
 /**
- * Runs the functions that run when the stacks are first deployed (the CDK's `Trigger`), in the order of the stacks.
- * They are invoked here directly, without the CDK's provider function.
+ * Runs the functions of the first deployment (the CDK's `Trigger`), in the order of the stacks. It invokes them
+ * directly, without the CDK's provider function.
  *
  * @throws {StartError} if one of them fails.
  */
@@ -63,7 +63,7 @@ export async function runDeploymentTriggers(resources: readonly LiveResource[], 
  * Opens the APIs, polls the queues and starts the schedules.
  *
  * @param servers - by the id of their API
- * @returns a function that stops them: they accept no more work, and all running invocations end.
+ * @returns a function that stops them. They accept no more work, and all running invocations end.
  * @throws {StartError}
  */
 export function startTriggers(

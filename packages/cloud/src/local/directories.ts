@@ -8,7 +8,7 @@ import { type ChangingState, type KeptState, keepState, readState } from './stat
 export interface DataDirectory {
   /** Returns the state of an earlier run, if there was one. @throws {StartError} if it cannot be used */
   readState(): KeptState | undefined;
-  /** Starts to write the state whenever it has changed. */
+  /** Starts to write the state after each change. */
   keep(state: ChangingState, onProblem: (message: string) => void): void;
   /** Writes all changes and releases the lock. */
   release(): Promise<void>;
@@ -39,7 +39,7 @@ export function openDataDirectory(directory: string): DataDirectory {
 }
 
 /**
- * Creates a directory for the files of this run, named by the process id, and removes those of runs that were killed.
+ * Creates a directory for the files of this run, named by the process id, and removes the directories of killed runs.
  *
  * @returns its path, and a function that removes it.
  */
@@ -58,7 +58,7 @@ export function makeRunDirectory(parent: string): { readonly path: string; remov
 /** On Windows a directory cannot be removed until the last process that works in it has exited. */
 const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 } as const;
 
-/** Locks a file by an exclusive transaction that is never committed: the system releases it with the process, even after SIGKILL. */
+/** Locks a file with an exclusive transaction that is never committed. The system releases it even after SIGKILL. */
 function lockIn(directory: string): DatabaseSync {
   try {
     const lock = new DatabaseSync(join(directory, 'lock'));

@@ -88,7 +88,7 @@ const tableSchema = z.object({
   LocalSecondaryIndexes: z.undefined('local secondary indexes are not supported locally').optional(),
 });
 
-/** Returns keys and indexes in a form that can be compared. */
+/** Returns the keys and indexes in a form that can be compared. */
 function designOf({ KeySchema, AttributeDefinitions, GlobalSecondaryIndexes = [] }: TableDefinition): string {
   const keyOf = (schema: CreateTableCommandInput['KeySchema']) => readKey(schema, AttributeDefinitions);
   const indexes = GlobalSecondaryIndexes.map(index => [index.IndexName, keyOf(index.KeySchema)]);

@@ -6,7 +6,7 @@ import { listenOnLoopback } from './loopback-server.ts';
 
 /** An emulator of an AWS service, with the endpoint for SDK clients. */
 export interface Emulator {
-  /** `http://127.0.0.1:port` */
+  /** The URL for SDK clients, `http://127.0.0.1:port`. */
   readonly endpoint: string;
   stop(): Promise<void>;
 }
@@ -14,18 +14,18 @@ export interface Emulator {
 /** A request to an emulated service, as interceptors see it. */
 export interface ServiceRequest {
   readonly service: 'dynamodb' | 'sqs' | 'sns' | 'kms' | 'logs';
-  /** `GetItem` */
+  /** For example `GetItem`. */
   readonly operation: string;
-  /** The operation's parameters; empty if the body cannot be parsed. */
+  /** The operation's parameters. Empty if the body cannot be parsed. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** The access key id that signed the request: a function's name, or `local` for the run itself and operators' programs. */
+  /** The access key id of the signature: a function's name, or `local` for the run itself and operators' programs. */
   readonly caller: string;
 }
 
-/** Sees each request before the service does. An error that it returns becomes the response, and the service does not see the request. */
+/** Sees each request before the service. An error that it returns is the response, and the service does not run. */
 export type Interceptor = (request: ServiceRequest) => ServiceError | undefined;
 
-/** @throws {ServiceError} that of the first interceptor that rejects a request */
+/** @throws {ServiceError} the error of the first interceptor that rejects a request */
 export function intercept(interceptors: readonly Interceptor[], request: ServiceRequest): void {
   for (const interceptor of interceptors) {
     const error = interceptor(request);
@@ -43,7 +43,7 @@ export type Operation = (input: unknown, from: Requester) => object | Promise<ob
 
 /** The client that sent a request. */
 interface Requester {
-  /** See {@link ServiceRequest}. */
+  /** The caller, see {@link ServiceRequest}. */
   readonly caller: string;
   /** Aborts if the client closes the connection before it receives the response. */
   readonly gone: AbortSignal;
@@ -114,10 +114,10 @@ interface AwsJsonOptions {
   readonly hint?: string;
 }
 
-/** Never aborts: a client without a connection waits for its answer. */
+/** Never aborts, because a client without a connection waits for its response. */
 const stays = new AbortController().signal;
 
-/** Reads a body. Node's stream consumers are slower: they would double the time of a request. */
+/** Reads a body. Node's stream consumers are slower and would double the time of a request. */
 function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

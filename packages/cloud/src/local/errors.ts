@@ -1,5 +1,5 @@
 /**
- * An error that the user can correct: of a port, a file, a template. Its message is one line and is printed without a
+ * An error that the user can correct, in a port, a file or a template. Its message is one line and is printed without a
  * stack. Every other error is a bug of the local cloud.
  */
 export class StartError extends Error {
@@ -14,7 +14,7 @@ export class StartError extends Error {
   }
 }
 
-/** A part of the request that cannot be used. */
+/** The part of the request that cannot be used. */
 export type StartProblem =
   | 'port-in-use'
   | 'port-refused'
@@ -23,7 +23,7 @@ export type StartProblem =
   | 'data-unfit'
   | 'data-damaged';
 
-/** Converts the error of an unavailable port into one for the user. Other errors are returned unchanged. */
+/** Converts the error of an unavailable port into a `StartError`. Returns other errors unchanged. */
 export function portError(error: unknown, port: number): unknown {
   if (codeOf(error) === 'EADDRINUSE') return new StartError(`Port ${port} is in use`, 'port-in-use');
   if (codeOf(error) === 'EACCES')

@@ -9,7 +9,7 @@ const share = z.number(range).min(0, range).max(1, range).default(0);
 const services = ['dynamodb', 'sqs', 'kms', 'sns'];
 const refusals = ['throttled', 'failed'].flatMap(fate => [fate, ...services.map(service => `${service}.${fate}`)]);
 
-/** The share of each fault in a faults file, from 0 (the default) to 1. README.md describes them. */
+/** The names in a faults file. The value of each is a share from 0 (the default) to 1. README.md describes them. */
 export const faultNames: readonly string[] = [...refusals, 'refusedEntries', 'copies'];
 
 const faultsSchema = z.strictObject(Object.fromEntries(faultNames.map(name => [name, share])));

@@ -11,8 +11,8 @@ export function readAtStart<Content>(what: string, file: string, parse: (text: s
 }
 
 /**
- * Creates a function that returns the current content of a file: every call checks for changes. While a file cannot be
- * read or parsed, for instance because it is being written, the last good content remains in force.
+ * Creates a function that returns the current content of a file. Every call checks for changes. If a file cannot be
+ * read or parsed, for instance during a write, the last good content remains in force.
  */
 export function followFile<Content>(file: string, parse: (text: string) => Content, first: Content): () => Content {
   let content = first;

@@ -1,3 +1,3 @@
-/** The names of the emulated Internet, for programs that map them. */
+/** Exports the settings of the emulated Internet, for programs that map its names. */
 export type { NetworkSettings } from './internet/host-map.ts';
 export { parseMapping } from './internet/hosts-file.ts';

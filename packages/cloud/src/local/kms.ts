@@ -58,7 +58,7 @@ const dataKey = key.extend({ EncryptionContext, NumberOfBytes: z.int().min(1).ma
 const keyPair = key.extend({ EncryptionContext, KeyPairSpec: z.enum(['ECC_NIST_P256', 'RSA_2048']) });
 const ciphertext = z.object({ CiphertextBlob, EncryptionContext, KeyId: z.string().optional() });
 
-/** Creates the SDK's commands from their inputs. */
+/** The SDK's commands by operation, each created from its input. */
 const commandOf: Readonly<Record<string, (input: unknown) => object>> = {
   DescribeKey: input => new DescribeKeyCommand(key.parse(input)),
   GenerateDataKeyWithoutPlaintext: input => new GenerateDataKeyWithoutPlaintextCommand(dataKey.parse(input)),

@@ -3,17 +3,17 @@ import * as z from 'zod';
 import { ServiceError } from '../service-error.ts';
 import { type Emulator, type Interceptor, type Operation, startAwsJsonService } from './emulator.ts';
 
-/** CloudWatch Logs: the functions' output in this run, for programs to search, and streams that programs write. */
+/** CloudWatch Logs, with the searchable output of the functions in this run, and streams that programs write. */
 export interface LogService extends Emulator {
   /** Adds a line that a function wrote. */
   put(group: string, line: string): void;
 }
 
 interface StoredLine {
-  /** Milliseconds since the epoch. */
+  /** The time in milliseconds since the epoch. */
   readonly at: number;
   readonly text: string;
-  /** The stream of a line that a program wrote. */
+  /** The stream, if a program wrote the line. */
   readonly stream?: string;
 }
 
@@ -106,7 +106,7 @@ const putInput = streamInput.extend({ logEvents: z.array(z.object({ message: z.s
 
 const streamsInput = z.object({ logGroupName: z.string(), descending: z.boolean().default(false) });
 
-/** Returns the latest lines, or those before a token's last line. Reading from the head is not emulated. */
+/** Returns the latest lines, or the lines before a token's last line. Reading from the head is not emulated. */
 const eventsInput = streamInput.extend({
   startFromHead: z.literal(false),
   startTime: z.number().default(0),
@@ -116,7 +116,7 @@ const eventsInput = streamInput.extend({
 
 const queryInput = z.object({
   logGroupNames: z.array(z.string()),
-  /** Seconds since the epoch, both included. */
+  /** Both times are in seconds since the epoch, and included. */
   startTime: z.number(),
   endTime: z.number(),
   queryString: z.string(),

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { makeDirectory } from './directories.ts';
 import { messageOf, StartError } from './errors.ts';
 
-/** The outputs of a run: everything a program needs in order to use it. */
+/** The outputs of a run, which contain everything that a program needs in order to use it. */
 export interface RunOutputs {
   readonly DynamoDbEndpoint: string;
   readonly SqsEndpoint: string;
@@ -11,11 +11,11 @@ export interface RunOutputs {
   readonly KmsEndpoint: string;
   readonly LogsEndpoint: string;
   readonly Region: string;
-  /** The stacks' own outputs, and the address of the site. */
+  /** The outputs of the stacks, and the address of the site. */
   readonly [output: string]: unknown;
 }
 
-/** Checks before any work that the outputs file can be written. @throws {StartError} */
+/** Checks that the outputs file can be written, before any work. @throws {StartError} */
 export function requireWritable(file: string): void {
   try {
     makeDirectory(dirname(file));

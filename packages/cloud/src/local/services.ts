@@ -8,7 +8,7 @@ import { startLogs } from './logs.ts';
 import { startSns } from './sns.ts';
 import { startSqs } from './sqs.ts';
 
-/** The ports of services with clients outside the run; 0 is any free one. The other services use any free port. */
+/** The ports of services with clients outside the run; 0 is any free one. Other services use any free port. */
 export interface ServicePorts {
   readonly sqs: number;
   readonly dynamoDb: number;
@@ -44,12 +44,12 @@ export async function startServices(
   onStop(logs.stop);
   return {
     ...{ dynamoDb, sqs, kms, logs },
-    /** The state that `--data` stores. */
+    /** The part that `--data` stores. */
     state: {
       snapshot: () => ({ master, tables: dynamoDb.snapshot(), queues: sqs.snapshot() }),
       changes: () => dynamoDb.changes() + sqs.changes(),
     },
-    /** By the service's part of the SDK's variables. */
+    /** The endpoints, by the service's part of the SDK's variables. */
     endpoints: { DYNAMODB: dynamoDb.endpoint, SQS: sqs.endpoint, SNS: sns.endpoint, KMS: kms.endpoint },
   };
 }

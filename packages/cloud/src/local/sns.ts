@@ -6,7 +6,7 @@ import { callerOf, type Emulator, type Interceptor, intercept, refusalOf, respon
 import { listenOnLoopback } from './loopback-server.ts';
 
 /**
- * Starts SNS on a free port of 127.0.0.1. Its clients speak the AWS Query protocol: form requests, XML responses.
+ * Starts SNS on a free port of 127.0.0.1. Its clients speak the AWS Query protocol (form requests, XML responses).
  *
  * @param onPublish - receives each notification, without its content
  * @param send - sends a message to a subscribed queue
@@ -45,7 +45,7 @@ export async function startSns(
   }
 }
 
-/** Reads the input of an operation from a form: plain fields, and the entries of the operations' two maps. */
+/** Reads the input of an operation from a form. It has plain fields, and the entries of the operations' two maps. */
 function inputOf(form: URLSearchParams): Partial<Record<string, unknown>> {
   const attributes = entriesOf(form, 'Attributes.entry', 'key').map(([name, at]) => [name, form.get(`${at}.value`)]);
   const messageAttributes = entriesOf(form, 'MessageAttributes.entry', 'Name').map(([name, at]) => {

@@ -18,7 +18,7 @@ export interface QueueService extends Emulator, Pick<Queues, 'find' | 'snapshot'
 /** The messages of an earlier run. */
 export type KeptQueues = ReturnType<Queues['snapshot']>;
 
-/** Starts SQS on 127.0.0.1. A request's path is `/` or that of a queue. @throws {StartError} if the port is not available */
+/** Starts SQS on 127.0.0.1. A request's path is `/` or a path of a queue. @throws {StartError} if the port is not available */
 export async function startSqs({
   interceptors = [],
   faults = noFaults,
@@ -76,7 +76,7 @@ function definitionOf(name: string, attributes: z.output<typeof attributesSchema
 
 const noFaults: QueueFaults = { comesAgain: () => false, isEntryRefused: () => false };
 
-/** The versions in which AWS's SDKs switched to JSON. AWS names 1.28.82 for boto3, but 1.32.6 to 1.34.89 use Query again. */
+/** The versions in which AWS's SDKs switched to JSON. AWS names 1.28.82 for boto3, but 1.32.6 to 1.34.89 use Query. */
 const hint =
   'Use a version of the AWS SDK that speaks it to SQS: at least 2.21.19 (or 1.12.585) for Java, 3.447.0 for JavaScript, ' +
   '1.34.90 for Python (boto3), service/sqs 1.28.0 for Go, 3.7.681 for .NET, 3.285.2 for PHP, aws-sdk-sqs 1.67.0 for Ruby.';

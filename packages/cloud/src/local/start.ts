@@ -23,18 +23,18 @@ export { openTerminal, type Terminal } from './terminal.ts';
 export interface LocalCloudRequest<Extra extends object = object> {
   /** The CDK app to synthesise, or the directory of its cloud assembly. */
   readonly app: CdkApp | { readonly assemblyDirectory: string };
-  /** The port of each HTTP API, by the name of the output that is its endpoint; 0 takes any free one. */
+  /** The port of each HTTP API, by the name of its output; 0 is any free one. */
   readonly apis: Readonly<Record<string, number>>;
   readonly ports: ServicePorts;
-  /** A server of the program itself behind a public name, and the output that contains its local address. */
+  /** A server of the program with a public name, and the name of the output that contains its local address. */
   readonly site: Site & { readonly output: string };
-  /** Public host name -> port of a plain HTTP server on 127.0.0.1. */
+  /** The port of a plain HTTP server on 127.0.0.1, by public host name. */
   readonly mappings: ReadonlyMap<string, number>;
-  /** File with more names, read again whenever it changes. @default - no file */
+  /** A file with more names, read again whenever it changes. @default - no file */
   readonly hostsFile?: string;
-  /** File with the faults to inject, read again whenever it changes. @default - no faults */
+  /** A file with the faults to inject, read again whenever it changes. @default - no faults */
   readonly faultsFile?: string;
-  /** The directory for tables, queues and keys across restarts. @default - in memory */
+  /** The directory that stores tables, queues and keys across restarts. @default - in memory */
   readonly dataDirectory?: string;
   /** The directory for the files of the run. */
   readonly workDirectory: string;
@@ -54,7 +54,7 @@ export interface LocalCloud<Extra extends object = object> {
 }
 
 /**
- * Starts a local cloud: synthesises a CDK app and runs its templates on 127.0.0.1.
+ * Starts a local cloud. Synthesises a CDK app and runs its templates on 127.0.0.1.
  *
  * @throws {StartError} for errors that the user can correct; everything started so far is stopped first.
  */
@@ -90,7 +90,7 @@ async function start<Extra extends object>(request: LocalCloudRequest<Extra>, cl
   const run = makeRunDirectory(resolve(workDirectory, 'runs'));
   cleanup.push(run.remove);
 
-  // Both are slow and independent, so they run in parallel. If one fails, the other is awaited so that it can be stopped.
+  // Both steps are slow and independent, so they run in parallel. If one fails, the other is awaited and then stopped.
   const failed = new AbortController();
   const [foundation, assembly] = await Promise.allSettled([
     startFoundation(request, data, run.path, cleanup).catch(error => {

@@ -6,9 +6,9 @@ import { attributesSchema } from '../dynamodb/wire.ts';
 import type { KeptMessage } from '../sqs/queue.ts';
 import { codeOf, messageOf, StartError } from './errors.ts';
 
-/** The state that a run stores for the next one, in a file. */
+/** The state that a run stores in a file for the next run. */
 export interface KeptState {
-  /** The master key of KMS. */
+  /** The KMS master key. */
   readonly master: Uint8Array;
   readonly tables: readonly TableSnapshot[];
   /** The messages of each queue. */
@@ -35,9 +35,9 @@ export function readState(file: string): KeptState | undefined {
 }
 
 /**
- * Writes the state to a file every few seconds if it has changed. A run that is killed loses at most these seconds of changes.
+ * Writes the state to a file every few seconds if it has changed. A killed run loses at most these seconds of changes.
  *
- * @returns a function that ends it, once the last changes are written.
+ * @returns a function that writes the last changes and ends it.
  */
 export function keepState(file: string, state: ChangingState, onProblem: (message: string) => void) {
   let written = state.changes();
@@ -63,7 +63,7 @@ export function keepState(file: string, state: ChangingState, onProblem: (messag
   }
 }
 
-/** Milliseconds. */
+/** The interval in milliseconds. */
 const interval = 3_000;
 
 const format = 'emissor local run 1';
@@ -79,7 +79,7 @@ const stateSchema = z.object({
   queues: z.record(z.string(), z.array(z.custom<KeptMessage>())),
 });
 
-/** Replaces a file atomically. Only its owner can read it: it contains hashes of passwords. */
+/** Replaces a file atomically. Only its owner can read it, because it contains hashes of passwords. */
 async function replaceFile(file: string, text: string): Promise<void> {
   const draft = `${file}.draft`;
   const handle = await open(draft, 'w', 0o600);

@@ -14,7 +14,7 @@ export interface Terminal {
 
 type Level = keyof typeof styles;
 
-/** A stream; if it is a terminal, output has colours. */
+/** A stream. On a terminal, the output has colours. */
 export type Output = Pick<NodeJS.WriteStream, 'write'> & { readonly isTTY?: boolean };
 
 export function openTerminal(output: Output, now: () => Date = () => new Date()): Terminal {
@@ -52,14 +52,14 @@ const nameWidth = 20;
 
 const styles = { debug: 'gray', info: 'reset', warn: 'yellow', error: 'red' } as const;
 
-/** Escapes control characters: a path, or the output of a function, may contain terminal commands. */
+/** Escapes control characters, because a path or the output of a function may contain terminal commands. */
 function inOneLine(text: string): string {
   return text.replace(/[^\P{Cc}\t]/gu, character => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
 /**
- * Formats a line of a function's output. Structured lines become `message key=value …`; metrics (CloudWatch embedded
- * metric format) and empty lines are hidden; other lines are unchanged.
+ * Formats a line of a function's output. Structured lines become `message key=value …`. Metrics (CloudWatch embedded
+ * metric format) and empty lines are hidden, and other lines are unchanged.
  */
 function readLogLine(line: string): { readonly text: string; readonly level: Level } | undefined {
   if (line.trim() === '') return undefined;
@@ -89,7 +89,7 @@ function shortened(value: unknown): string {
   return typeof value === 'string' && !/\s/.test(value) ? value : JSON.stringify(value);
 }
 
-/** Fields of structured lines that are useless in a terminal. */
+/** The fields of structured lines that are useless in a terminal. */
 const routine = new Set(['timestamp', 'service', 'requestId', 'function_request_id']);
 
 const levels: Readonly<Record<string, Level>> = { DEBUG: 'debug', WARN: 'warn', ERROR: 'error' };

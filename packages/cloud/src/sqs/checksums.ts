@@ -7,8 +7,8 @@ export function md5OfBody(body: string): string {
 }
 
 /**
- * Returns the MD5 of a message's attributes, in hexadecimal, as a field of a response; no field without attributes. See
- * the developer guide, *Calculating the MD5 message digest for message attributes*.
+ * Returns the MD5 of a message's attributes, in hexadecimal, as a response field. Without attributes there is no field.
+ * See the developer guide, *Calculating the MD5 message digest for message attributes*.
  */
 export function md5OfAttributes<Name extends string>(
   name: Name,

@@ -3,15 +3,15 @@ import type { Clock } from '../time.ts';
 import { md5OfAttributes, md5OfBody } from './checksums.ts';
 import type { Queue, Received } from './queue.ts';
 
-/** The source queue, and the function that processes a batch: `done` lists the messages that succeeded. */
+/** The source queue, and the function that processes a batch. It returns the messages that succeeded as `done`. */
 export interface EventSource {
   readonly queue: Queue;
   readonly time: Clock;
   readonly process: (batch: readonly Received[], done: (succeeded: readonly Received[]) => void) => void;
-  /** The maximum number of concurrent batches: five at first, and five more a second while messages wait. */
+  /** The maximum number of concurrent batches. It starts at five, and grows by five a second while messages wait. */
   readonly concurrency: number;
   readonly batchSize: number;
-  /** A period without receives, in milliseconds from the start. */
+  /** A period without receives, with start and end in milliseconds from the start of the cloud. */
   readonly standstill?: { readonly from: number; readonly until: number } | undefined;
 }
 

@@ -3,7 +3,7 @@ import { makeHeap } from '../heap.ts';
 /** The fields of a message that determine its order. */
 export interface Ordered {
   readonly group: string;
-  /** Grows with each message that is sent. */
+  /** The sequence number, which increases with each sent message. */
   readonly order: number;
   /** The number of receives. */
   readonly receives: number;
@@ -42,13 +42,13 @@ export function makeFairOrder<Message extends Ordered>(now: () => number, isFair
     return best.group.waiting.shift();
   }
 
-  /** Counts a message as in flight. */
+  /** Records that a message is in flight. */
   function took(message: Message): void {
     groupOf(message).load.add(1);
     whole.add(1);
   }
 
-  /** Counts a message as no longer in flight. */
+  /** Records that a message is no longer in flight. */
   function left(message: Message): void {
     groupOf(message).load.add(-1);
     whole.add(-1);
@@ -98,12 +98,12 @@ function makeLoad(now: () => number) {
   }
 }
 
-/** Milliseconds. */
+/** The decay time in milliseconds. */
 const memory = 60_000;
 
-/** A group is noisy with at least this many messages in flight, and more than this share of all. The numbers are those of SQS. */
+/** A noisy group has at least this many messages in flight, and more than this share of all. SQS uses these numbers. */
 const noisyCount = 30;
 const noisyShare = 0.1;
 
-/** With less processing time than this in total, in milliseconds, no group is noisy. */
+/** If the total processing time is below this, in milliseconds, no group is noisy. */
 const negligible = 5_000;

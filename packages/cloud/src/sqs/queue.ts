@@ -8,14 +8,14 @@ import { makeFairOrder } from './fair-order.ts';
 /** A standard queue. Times are in seconds, as in a template. */
 export interface QueueDefinition {
   readonly name: string;
-  /** 30 by default. */
+  /** The visibility timeout, 30 by default. */
   readonly visibilityTimeout?: number | undefined;
-  /** Bytes of a message's body and attributes. 1 MiB by default. */
+  /** The maximum size of a message's body and attributes in bytes, 1 MiB by default. */
   readonly maxMessageSize?: number | undefined;
-  /** The default wait time of a receive. 0 by default. */
+  /** The default wait time of a receive, 0 by default. */
   readonly receiveWait?: number | undefined;
   readonly deadLetters?: { readonly queue: string; readonly maxReceiveCount: number } | undefined;
-  /** Fair queuing: no group of messages waits for another's backlog. True by default. */
+  /** Whether the queue is fair, so that no group of messages waits for another's backlog. True by default. */
   readonly isFair?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Sent {
   readonly attributes?: MessageAttributes | undefined;
 }
 
-/** A message that was received. */
+/** A received message. */
 export interface Received {
   readonly id: string;
   readonly receipt: string;
@@ -65,7 +65,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     delayed: () => messages.size - waiting.size() - inFlight.size,
     /** Returns the bodies of all messages, in the order they were sent. */
     bodies: () => [...messages].map(({ body }) => body),
-    /** Calls back whenever a message becomes visible. Returns a function that cancels this. */
+    /** Calls back whenever a message becomes visible. Returns a function that cancels the callback. */
     onVisible: (callback: () => void) => {
       listeners.add(callback);
       return () => void listeners.delete(callback);
@@ -107,7 +107,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     time.at(message.visibleAt, () => messages.has(message) && show(message));
   }
 
-  /** Receives messages. They stay in flight until they are removed, or until their visibility timeout, in seconds, is over. */
+  /** Receives messages. They stay in flight until their removal, or the end of their visibility timeout (`seconds`). */
   function receive(most: number, seconds = visibilityTimeout): Received[] {
     const received: Received[] = [];
     while (received.length < most) {
@@ -137,7 +137,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     return receipt;
   }
 
-  /** Removes a message, if the receipt is that of a message in flight. */
+  /** Removes a message, if the receipt belongs to a message in flight. */
   function remove(receipt: string): void {
     const message = inFlight.get(receipt);
     if (!message) return;
@@ -150,7 +150,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     show(message);
   }
 
-  /** Changes the visibility timeout of a message in flight, in seconds from now. Returns false if the receipt is invalid. */
+  /** Changes the visibility timeout of a message in flight, in seconds from now. Returns false for a wrong receipt. */
   function hide(receipt: string, seconds: number): boolean {
     const message = inFlight.get(receipt);
     if (!message) return false;
@@ -196,7 +196,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     return [...messages].map(({ order: _, cancelReturn: __, ...kept }) => kept);
   }
 
-  /** Adds the messages of a snapshot. Those in flight remain in flight, with their receipts. */
+  /** Adds the messages of a snapshot. Messages in flight remain in flight, with their receipts. */
   function restore(kept: readonly KeptMessage[]): void {
     for (const message of kept.map(add)) {
       if (message.visibleAt <= time.now()) show(message);
@@ -218,7 +218,7 @@ interface QueueWorld {
   readonly deadLetters: () => { readonly take: (message: SentMessage) => void } | undefined;
 }
 
-/** Times are in milliseconds since the epoch. */
+/** A message as its queue sends it. Times are in milliseconds since the epoch. */
 interface SentMessage {
   readonly id: string;
   readonly body: string;

@@ -80,7 +80,7 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
     return act(queueOf(input), input as never, sender);
   }
 
-  /** Receives messages. Waits for the first for the wait time of the request or the queue, or until the receiver disconnects. */
+  /** Receives messages. Waits for the first one until the wait time is over or the receiver disconnects. */
   function poll(input: sdk.ReceiveMessageCommandInput, gone: AbortSignal): Promise<object> {
     return new Promise(resolve => {
       const queue = queueOf(input);
@@ -136,7 +136,7 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
     return Object.fromEntries([...kept, ...[...queues].map(([name, queue]) => [name, queue.all()] as const)]);
   }
 
-  /** Adds the messages of a snapshot to their queues: at once if the queue exists, otherwise when it is created. */
+  /** Adds the messages of a snapshot to their queues, at once if the queue exists, and otherwise at its creation. */
   function restore(snapshotted: Readonly<Record<string, readonly KeptMessage[]>>): void {
     for (const [name, messages] of Object.entries(snapshotted)) {
       const queue = queues.get(name);
@@ -157,7 +157,7 @@ interface QueuesWorld {
 
 const notInXml = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
-/** Letters, digits and punctuation of ASCII. */
+/** The valid characters are letters, digits and punctuation of ASCII. */
 const groupForm = /^[!-~]{1,128}$/;
 
 type SentMessage = Omit<sdk.SendMessageCommandInput, 'QueueUrl'>;
@@ -200,7 +200,7 @@ function receive(queue: Queue, input: sdk.ReceiveMessageCommandInput): object {
   return messages.length > 0 ? { Messages: messages } : {};
 }
 
-/** Returns the attributes that a receiver requests: `All`, or names. */
+/** Returns the attributes that a receiver requests, as `All` or by name. */
 function namedOf<Value>(values: Readonly<Record<string, Value>>, names: readonly string[] = []) {
   if (names.includes('All')) return values;
   return Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)));
@@ -228,7 +228,7 @@ function attributesOf(queue: Queue, { AttributeNames }: sdk.GetQueueAttributesCo
   return { Attributes: namedOf(attributes, AttributeNames) };
 }
 
-/** Performs an operation for each entry of a batch: each succeeds or fails independently. */
+/** Creates the batch form of an operation. Each entry succeeds or fails independently. */
 function inBatch<Entry extends object>(act: Act<Entry>): Act<{ readonly Entries?: readonly (Entry & Identified)[] }> {
   return function actOnEach(queue, { Entries: entries = [] }, sender) {
     if (entries.length === 0) throw new ServiceError('EmptyBatchRequest', 'A batch has at least one entry.');
@@ -265,5 +265,5 @@ function invalid(reason: string): ServiceError {
   return new ServiceError('InvalidParameterValue', reason);
 }
 
-/** Seconds: 12 hours. */
+/** 12 hours, in seconds. */
 const maxVisibilityTimeout = 43_200;

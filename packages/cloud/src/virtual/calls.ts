@@ -10,15 +10,15 @@ import type { Note } from './record.ts';
 export interface Call {
   readonly service: string;
   readonly operation: string;
-  /** Its resource: a queue, a table. */
+  /** The resource, such as a queue or a table. */
   readonly resource?: string;
   /** The number of entries. */
   readonly entries?: number;
-  /** The call's text in the digest. */
+  /** The text of the call in the digest. */
   readonly input?: unknown;
-  /** Milliseconds until its response, instead of the default cost. */
+  /** Milliseconds until the response, instead of the default latency. */
   readonly takes?: number;
-  /** Milliseconds of processor time, instead of the default cost. */
+  /** Milliseconds of processor time, instead of the default work. */
   readonly work?: number;
   /** The number of attempts. */
   readonly tries?: number;
@@ -27,10 +27,10 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends a call. `effect` happens in the service, halfway; it returns the response, or throws the error response. */
+/** Sends a call. `effect` happens in the service, halfway. It returns the response, or throws the error response. */
 export type MakeCall = <Answer extends object>(call: Call, effect: Effect<Answer>) => Promise<Called<Answer>>;
 
-/** The effect in a service. If it accepts only a part of a batch, `refuse` returns the error of an entry, or `undefined`. */
+/** The effect in a service. If the service accepts only a part of a batch, `refuse` returns the errors of entries. */
 type Effect<Answer> = (refuse?: Refuse) => Answer;
 
 /** A response as the SDK returns it. */
@@ -41,7 +41,7 @@ interface CallMetadata {
   readonly totalRetryDelay: number;
 }
 
-/** Creates the sender of the processes' calls. It behaves as the SDK of a function: three attempts of at most a second each. */
+/** Creates the sender of the processes' calls. Like a function's SDK, it makes three attempts of at most 1 s each. */
 export function makeCalls({ time, costs, faults, note }: CallWorld): (process: Process) => MakeCall {
   return function callsOf(process) {
     const tokensOf = new Map<string, number>();
@@ -135,7 +135,7 @@ interface Outcome<Answer> {
   readonly error?: unknown;
 }
 
-/** The SDK retries throttled calls, timeouts and server errors. */
+/** Returns whether the SDK retries an error: throttling, a timeout or a server error. */
 function isRepeated(error: unknown): boolean {
   if (isThrottling(error)) return true;
   return error instanceof Error && (error.name === 'TimeoutError' || ('$fault' in error && error.$fault === 'server'));
@@ -145,8 +145,8 @@ function namedError(name: string, message: string): Error {
   return Object.assign(new Error(message), { name });
 }
 
-/** The retry quota of each SDK client; a success returns the cost of its retry. */
+/** The retry quota of each SDK client. A success returns the cost of its retry. */
 const maxTokens = 500;
 
-/** The cost of a retry, and the maximum delay of the first in milliseconds; it doubles for the second. */
+/** The cost of a retry, and the maximum delay of the first retry in milliseconds. The delay doubles for the second. */
 const repetitions = { throttled: { cost: 5, pause: 1_000 }, transient: { cost: 14, pause: 50 } };

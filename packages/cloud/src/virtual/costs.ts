@@ -1,8 +1,8 @@
 /** Durations, in milliseconds. */
 export interface Costs {
-  /** A process's share of a core. The costs of processor time are those on a whole core. */
+  /** The share of a core that a process has. The costs in processor time are the costs on a whole core. */
   readonly coreShare: number;
-  /** Processor time of a call: creating and signing it, reading its response. */
+  /** The processor time of a call, for creating and signing it, and reading its response. */
   readonly call: number;
   /** Processor time of each further entry of a batch call. */
   readonly entry: number;
@@ -10,7 +10,7 @@ export interface Costs {
   readonly timer: number;
   /** Processor time of a message from an event source. */
   readonly message: number;
-  /** The time until a call's response, by `service:Operation`, named as the SDK's command, or by service for its other operations. */
+  /** The latency of a call, by `service:Operation` with the SDK's command name, or by service for other operations. */
   readonly latency: Readonly<Record<string, number>>;
   /** The time from a batch's receipt, or a caller's request, until the function starts. */
   readonly invoke: number;
@@ -30,7 +30,7 @@ export const defaultCosts: Costs = {
     'dynamodb:Get': 5,
     'dynamodb:BatchGet': 5,
     'dynamodb:Query': 5,
-    'dynamodb:TransactWrite': 14, // it prepares, then commits
+    'dynamodb:TransactWrite': 14, // a transaction prepares, then commits
     sqs: 10,
     kms: 10,
     sns: 20,

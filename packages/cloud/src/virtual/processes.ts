@@ -4,18 +4,18 @@ import type { Costs } from './costs.ts';
 import type { Note } from './record.ts';
 
 /**
- * A process of a function: a single thread. It handles arrivals in order, once the thread is free. Between invocations
- * it is frozen, and arrivals wait until it is thawed. A dead process receives no more arrivals.
+ * A process of a function, with a single thread. It handles arrivals in order, once the thread is free. Between
+ * invocations it is frozen, and arrivals wait until it is thawed. A dead process receives no more arrivals.
  */
 export type Process = ReturnType<ReturnType<typeof makeProcesses>['start']>;
 
-/** The time of a process, as its runtime provides it. */
+/** The time that a process's runtime provides. */
 export interface ProcessTime {
-  /** Whole milliseconds since the epoch, by a clock that may be wrong. */
+  /** Returns whole milliseconds since the epoch, by a clock that may be wrong. */
   readonly now: () => number;
-  /** Milliseconds since the process started. */
+  /** Returns the milliseconds since the process started. */
   readonly elapsed: () => number;
-  /** Calls back after this many milliseconds. Returns a function that cancels it. */
+  /** Calls back after this many milliseconds. Returns a function that cancels the callback. */
   readonly after: (milliseconds: number, callback: () => void) => () => void;
   /** Resolves after this many milliseconds. Rejects if the signal aborts first. */
   readonly pause: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
@@ -64,7 +64,7 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessWorld, ske
       functionName,
       random,
       time: own,
-      /** Returns the id of the latest invocation; it is empty while the process starts. */
+      /** Returns the id of the latest invocation, which is empty while the process starts. */
       invocationId: () => invocation,
       isDead: () => state === 'dead',
       /** Returns the time of its death, or infinity while it is alive. */
@@ -84,7 +84,7 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessWorld, ske
     note('process', `${id} starts`);
     return process;
 
-    /** Delivers an arrival: a response, a timer. */
+    /** Delivers an arrival, such as a response or a timer. */
     function deliver(act: () => void): void {
       if (state === 'dead') return;
       inbox.push(act);
@@ -112,7 +112,7 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessWorld, ske
       planWake(); // for the next one, or for this one if the thread was given more work meanwhile
     }
 
-    /** Occupies the thread for this long on a whole core. Returns the time when it has completed all its work. */
+    /** Occupies the thread for this long on a whole core. Returns the time at which all its work is done. */
     function work(milliseconds: number): number {
       freeAt = Math.max(freeAt, time.now()) + milliseconds / costs.coreShare;
       return freeAt;
@@ -127,7 +127,7 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessWorld, ske
       tellDeath();
     }
 
-    /** As Node's own timers do, it uses whole milliseconds, and at least one. */
+    /** Rounds to whole milliseconds, at least one, as Node's own timers do. */
     function after(milliseconds: number, callback: () => void): () => void {
       let isCancelled = false;
       const fire = () => {

@@ -6,7 +6,7 @@ export interface Happening {
   readonly at: number;
   readonly kind: 'call' | 'invocation' | 'line' | 'message' | 'process';
   readonly text: string;
-  /** The request and response, as JSON; may be empty. */
+  /** The request and response as JSON; may be empty. */
   readonly detail: string;
 }
 
@@ -15,18 +15,18 @@ export type Note = (kind: Happening['kind'], text: string, detail?: () => unknow
 
 /** The wanted parts of a record. */
 export interface RecordOptions {
-  /** `false` records the digest and the log only. */
+  /** If `false`, only the digest and the log are recorded. */
   readonly keepsTrace?: boolean;
-  /** `false` omits the requests and responses of calls and invocations from trace and digest. */
+  /** If `false`, trace and digest omit the requests and responses of calls and invocations. */
   readonly keepsDetails?: boolean;
 }
 
-/** A filter of log lines: all conditions must be met. */
+/** A filter of log lines. A line must meet all conditions. */
 export interface LogFilter {
-  /** The line contains it, or matches. */
+  /** A text that the line contains, or an expression that it matches. */
   readonly text?: string | RegExp;
   readonly from?: number;
-  /** Exclusive. */
+  /** The exclusive end. */
   readonly until?: number;
 }
 

@@ -44,16 +44,16 @@ export function makeSettling() {
   }
 }
 
-/** The real function, even while other code is given virtual timers. */
+/** The real function, even while other code has virtual timers. */
 const realSetImmediate = setImmediate;
 
-/** Immediates are queued in advance: Node runs all of them in one iteration of its loop, which is the costly part. */
+/** Immediates are queued in advance. Node runs all of them in one iteration of its loop, which is the costly part. */
 const turnsAtOnce = 64;
 
-/** `SIGNREQUEST`, `SCRYPTREQUEST`, `FSREQPROMISE` … */
+/** Resource types such as `SIGNREQUEST`, `SCRYPTREQUEST` and `FSREQPROMISE`. */
 const threadWork = /^(?:FSREQ\w*|\w+REQUEST)$/;
 
-/** Detects work done on the calling thread, whose end Node does not report: its result is a list. Other results arrive later. */
+/** Detects work on the calling thread, whose end Node does not report. Its result is a list; others are not. */
 function onDoneAtOnce(job: object, callback: () => void): void {
   const run: unknown = Reflect.get(job, 'run');
   if (typeof run !== 'function') return;

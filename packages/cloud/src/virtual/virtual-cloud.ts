@@ -27,7 +27,7 @@ export interface VirtualCloudDefinition extends RecordOptions {
   /** The start time, in milliseconds since the epoch. */
   readonly start?: number;
   readonly queues?: readonly QueueDefinition[];
-  /** Creates the tables. They respond at once: the virtual cloud adds the duration of calls. */
+  /** Creates the tables. They respond at once, and the virtual cloud adds the duration of calls. */
   readonly tables?: () => Tables;
   readonly functions: readonly FunctionDefinition<ProcessRuntime>[];
   /** The concurrent executions of all functions together. @default - no limit */
@@ -41,7 +41,7 @@ interface Tables {
   execute(command: unknown): object;
 }
 
-/** A process's access to everything outside. */
+/** A process's access to everything outside it. */
 export interface ProcessRuntime {
   readonly process: Process;
   readonly time: ProcessTime;
@@ -50,13 +50,13 @@ export interface ProcessRuntime {
   readonly sqs: Client;
   readonly kms: Client;
   readonly sns: Client;
-  /** Calls any other service: `effect` happens there, halfway. */
+  /** Calls another service. `effect` happens there, halfway. */
   readonly call: <Answer extends object>(call: Call, effect: () => Answer) => Promise<Called<Answer>>;
   /** Writes to the function's log. */
   readonly log: (text: string) => void;
 }
 
-/** Sends the SDK's commands, in place of an SDK client. The response has this client's type. */
+/** Sends the SDK's commands, instead of an SDK client. The response has the type of the command's client. */
 interface Client {
   readonly send: (command: unknown, options?: object) => Promise<never>;
 }
@@ -87,7 +87,7 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
 
   return {
     now,
-    /** Schedules an action of people or other services. */
+    /** Schedules an action of people or of other services. */
     at: time.at,
     /** Runs until this time. */
     run: time.runUntil,
@@ -106,7 +106,7 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
     trace: record.trace,
   };
 
-  /** Redirects the processes' standard output to the log. Returns a function that ends this. */
+  /** Redirects the processes' standard output to the log. Returns a function that ends the redirection. */
   function captureOutput(): () => void {
     const { stdout } = process;
     const { write } = stdout;
@@ -215,7 +215,7 @@ interface Command {
   } & {
     readonly [several in 'Entries' | 'Statements']?: readonly object[];
   } & {
-    /** Keys or writes by table. */
+    /** The keys or writes, by table. */
     readonly RequestItems?: Readonly<Record<string, readonly object[] | { readonly Keys: readonly object[] }>>;
   };
 }

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { messageOf, StartError } from '../errors.ts';
 
-/** A resource of a template, its properties unresolved. */
+/** A resource of a template, with unresolved properties. */
 export interface Resource {
   readonly Type: string;
   readonly Properties?: Readonly<Record<string, unknown>>;
@@ -26,19 +26,19 @@ export interface Stack {
 
 /** The result of the synthesis of a CDK app. */
 export interface Assembly {
-  /** Stacks in the order in which the app creates them, which is that of their dependencies. */
+  /** The stacks in the order in which the app creates them, which is their dependency order. */
   readonly stacks: readonly Stack[];
-  /** Directory of an asset (a function's bundle), by the object key in templates. */
+  /** The directory of each asset (a function's bundle), by the object key in templates. */
   readonly assets: ReadonlyMap<string, string>;
 }
 
-/** A CDK app: a program that generates a cloud assembly. */
+/** A CDK app, which is a program that generates a cloud assembly. */
 export interface CdkApp {
-  /** Directory of the project, which contains its `cdk.json`. */
+  /** The directory of the project, which contains its `cdk.json`. */
   readonly root: string;
-  /** Path of the program in the project. The current Node runs it. */
+  /** The path of the program in the project. The current Node runs it. */
   readonly entry: string;
-  /** Values of the app's context, in addition to those in `cdk.json`. */
+  /** The values of the app's context, in addition to the values in `cdk.json`. */
   readonly context: Readonly<Record<string, unknown>>;
 }
 

@@ -7,7 +7,7 @@ export const account = '000000000000';
 /** The region of all resources. */
 export const region = 'us-east-1';
 
-/** Returns a name built from stack and logical id. It is the same in every run, so that stored data is found again. */
+/** Returns a name built from stack and logical id. It is the same in every run, so that a run finds stored data. */
 export function physicalName(stack: string, logicalId: string): string {
   return `${stack}-${logicalId}`;
 }
@@ -30,13 +30,13 @@ export function functionNameIn(text: string): string | undefined {
 }
 
 export interface Addresses {
-  /** URL of the queue with that name. */
+  /** Returns the URL of the queue with that name. */
   queueUrl(name: string): string;
-  /** `http://127.0.0.1:port` of an API, by its id. */
+  /** Returns the endpoint of an API by its id, `http://127.0.0.1:port`. */
   apiEndpoint(apiId: string): string;
 }
 
-/** An attribute of a resource: `Ref`, or the attribute name in `Fn::GetAtt`. */
+/** A query for an attribute of a resource: `Ref`, or the attribute name in `Fn::GetAtt`. */
 export interface AttributeQuery {
   readonly name: string;
   readonly resource: Resource;
@@ -62,7 +62,7 @@ function arn(service: string, resource: string): string {
   return `arn:aws:${service}:${region}:${account}:${resource}`;
 }
 
-/** The attributes other than the name. */
+/** The attributes of each type, except the name. */
 const attributes: Readonly<Record<string, (query: AttributeQuery, addresses: Addresses) => string>> = {
   'AWS::ApiGatewayV2::Api.ApiEndpoint': ({ name }, { apiEndpoint }) => apiEndpoint(name),
   'AWS::DynamoDB::GlobalTable.Arn': ({ name }) => tableArn(name),

@@ -2,7 +2,7 @@ import { StartError } from '../errors.ts';
 import type { Stack } from './assembly.ts';
 import { type Addresses, account, attributeOf, physicalName, region } from './identities.ts';
 
-/** Resolves intrinsic functions within a stack; other values are returned unchanged. */
+/** Resolves intrinsic functions within a stack. Returns other values unchanged. */
 export type Resolve = (node: unknown, stack: Stack) => unknown;
 
 /**

@@ -4,7 +4,7 @@ import type { Assembly } from './assembly.ts';
 import { type Addresses, physicalName } from './identities.ts';
 import { makeResolver } from './intrinsics.ts';
 
-/** A resource that the local cloud runs, its properties resolved. */
+/** A resource that the local cloud runs, with resolved properties. */
 export interface LiveResource {
   readonly stack: string;
   readonly logicalId: string;
@@ -17,7 +17,7 @@ export interface LiveResource {
 export interface ResolvedTemplate {
   readonly resources: readonly LiveResource[];
   readonly outputs: Readonly<Record<string, string>>;
-  /** Directory of each function's bundle, by object key. */
+  /** The directory of each function's bundle, by object key. */
   readonly assets: ReadonlyMap<string, string>;
 }
 
@@ -34,7 +34,7 @@ export function resolveTemplate({ stacks, assets }: Assembly, addresses: Address
   );
   const outputs = stacks.flatMap(stack =>
     Object.entries(stack.template.Outputs ?? {})
-      .filter(([, { Export }]) => Export === undefined) // they only carry references from stack to stack
+      .filter(([, { Export }]) => Export === undefined) // exports only carry references from stack to stack
       .map(([name, { Value }]) => [name, String(resolve(Value, stack))]),
   );
   return { resources, outputs: Object.fromEntries(outputs), assets };
@@ -63,7 +63,7 @@ export function readProperties<Schema extends z.ZodType>(schema: Schema, resourc
   throw new StartError(`${resource.name} (${resource.type}): ${issue?.path.join('.')}: ${issue?.message}`);
 }
 
-/** A type that the local cloud runs. */
+/** A resource type that the local cloud runs. */
 type LiveType = (typeof liveTypes)[number];
 
 const liveTypes = [
@@ -82,7 +82,7 @@ const liveTypes = [
 ] as const;
 
 /**
- * Types with no local equivalent: there are no metrics, one version of each function, no e-mail recipients, and only
+ * Types with no local equivalent. There are no metrics, one version of each function, no e-mail recipients, and only
  * the policies of functions. Parameter values are read from the template. A type in neither list stops the start.
  */
 const inertTypes: ReadonlySet<string> = new Set([

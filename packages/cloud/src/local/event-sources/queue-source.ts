@@ -27,7 +27,7 @@ interface QueueSource {
 }
 
 /**
- * Invokes a function with batches of a queue's messages: five at once at first, and more, up to `concurrency`, while
+ * Invokes a function with batches of a queue's messages, five at once at first, and more, up to `concurrency`, while
  * messages remain. As on AWS, failed messages stay hidden until their visibility timeout ends.
  *
  * @returns a function that stops receiving and resolves once the running batches have ended.
@@ -47,7 +47,7 @@ export function startQueueSource(source: QueueSource): () => Promise<void> {
     await Promise.all(running);
   };
 
-  /** Returns the messages that succeeded. */
+  /** Passes a batch to the function. Returns the messages that succeeded. */
   async function pass(batch: readonly Received[]): Promise<readonly Received[]> {
     const result = await invoke(JSON.stringify(eventOf(batch, queue.arn)));
     return result.outcome === 'failed' ? [] : succeeded(batch, JSON.parse(result.payload));

@@ -5,7 +5,7 @@ import { StartError } from '../errors.ts';
 
 /** A rule that runs a function at a fixed rate. */
 interface Schedule {
-  /** Milliseconds. */
+  /** The period in milliseconds. */
   readonly period: number;
   readonly functionName: string;
 }

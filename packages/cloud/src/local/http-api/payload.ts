@@ -7,15 +7,15 @@ import type { InvocationOutcome } from '../lambda/invocation.ts';
 export interface GatewayRequest {
   /** The gateway's request id, returned in the header `apigw-requestid`. */
   readonly requestId: string;
-  /** Decoded; starts with a slash. */
+  /** The decoded path, which starts with a slash. */
   readonly path: string;
-  /** As sent, without the question mark. */
+  /** The query as sent, without the question mark. */
   readonly rawQueryString: string;
   readonly message: Pick<IncomingMessage, 'method' | 'headersDistinct' | 'socket'>;
   readonly body: Buffer;
 }
 
-/** Returns the event of a request: the fields of payload format 2.0 that the functions read. */
+/** Returns the event of a request, with the fields of payload format 2.0 that the functions read. */
 export function eventOf({ requestId, path, rawQueryString, message, body }: GatewayRequest, routeKey: string) {
   const headers = Object.fromEntries(
     Object.entries(message.headersDistinct).map(([name, values]) => [name, values?.join(',') ?? '']),
@@ -61,7 +61,7 @@ const resultSchema = z.object({
   isBase64Encoded: z.boolean().default(false),
 });
 
-/** API Gateway passes these bodies as text, and all others as base64, including forms and bodies without a type. */
+/** Returns whether API Gateway passes a body as text. It passes all others, such as forms, as base64. */
 function isText(contentType: string, body: Buffer): boolean {
   const type = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
   const isTextual = type.startsWith('text/') || /^application\/(json|xml|javascript)$/.test(type);

@@ -6,13 +6,13 @@ import { StartError } from '../errors.ts';
 /** A route of the template: its function and its request limits. */
 export interface Route {
   readonly apiId: string;
-  /** `ANY /path/{parameter}` or `$default`. */
+  /** For example `ANY /path/{parameter}` or `$default`. */
   readonly routeKey: string;
   readonly functionName: string;
   readonly throttle: ThrottleSettings;
 }
 
-/** The throttling of a route: sustained requests per second, and burst. */
+/** The throttling of a route, as sustained requests a second and burst. */
 interface ThrottleSettings {
   readonly rate: number;
   readonly burst: number;
@@ -47,7 +47,7 @@ export function makeRouteTable<Target extends { readonly routeKey: string }>(rou
   };
 }
 
-/** Creates the token bucket of API Gateway: it holds `burst` tokens and gains `rate` a second. Each accepted request consumes one. */
+/** Creates the token bucket of API Gateway: `burst` tokens, refilled by `rate` a second, and one for each request. */
 export function makeThrottle({ rate, burst }: ThrottleSettings, now: () => number): () => boolean {
   let tokens = burst;
   let filledAt = now();
@@ -66,7 +66,7 @@ function patternOf(routeKey: string): RegExp {
   return new RegExp(`^${segments.map(one => (one.startsWith('{') ? '[^/]+' : RegExp.escape(one))).join('/')}$`);
 }
 
-/** Reads the throttle of a route: the stage's settings for that route, or else its default, which applies to each route separately. */
+/** Reads the throttle of each route. Without settings of its own, a route has the stage's default, separately. */
 function readThrottles(resources: readonly LiveResource[]) {
   const stages = new Map(
     ofType(resources, 'AWS::ApiGatewayV2::Stage').map(resource => {

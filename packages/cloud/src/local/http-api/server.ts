@@ -9,7 +9,7 @@ import { eventOf, type GatewayRequest, type GatewayResponse, gatewayMessage, res
 export type Gateway = (request: GatewayRequest) => Promise<GatewayResponse>;
 
 export interface HttpServer extends LoopbackServer {
-  /** Starts to serve requests; until then, they get 503. */
+  /** Starts to serve requests. Until then, responses have status 503. */
   open(gateway: Gateway): void;
   /** Accepts no more requests, and waits for running ones. */
   close(): void;
@@ -22,7 +22,7 @@ interface RouteTarget {
   readonly throttle: () => boolean;
 }
 
-/** Creates an HTTP API: routing, throttling, and the function's response, or the gateway's own after a timeout. */
+/** Creates an HTTP API. It routes, throttles, and returns the function's response, or its own after a timeout. */
 export function makeGateway(findRoute: (path: string) => RouteTarget | undefined, timeout = 30_000): Gateway {
   return async function gateway(request) {
     const route = findRoute(request.path);
@@ -36,7 +36,7 @@ export function makeGateway(findRoute: (path: string) => RouteTarget | undefined
   };
 }
 
-/** Starts the server on a port of 127.0.0.1; 0 takes any free one. @throws {StartError} if the port is not available */
+/** Starts the server on a port of 127.0.0.1; 0 is any free one. @throws {StartError} if the port is not available */
 export async function startHttpServer(port: number): Promise<HttpServer> {
   let gateway: Gateway = async () => unavailable;
   const server = createServer({ maxHeaderSize: 8 * maxHeadBytes }, (request, response) => {
@@ -75,12 +75,12 @@ export async function startHttpServer(port: number): Promise<HttpServer> {
   }
 }
 
-/** The header that API Gateway adds to every response: its request id. */
+/** The header with the request id that API Gateway adds to every response. */
 const ownHeader = 'apigw-requestid';
 
 const unavailable = gatewayMessage(503, 'Service Unavailable');
 
-/** Path and query of a request target in origin form or in absolute form (RFC 9112 section 3.2). */
+/** Returns path and query of a request target in origin form or in absolute form (RFC 9112 section 3.2). */
 function parseTarget(target: string): { path: string; rawQueryString: string } | undefined {
   const origin = target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/^(?=\?|$)/, '/');
   if (!origin.startsWith('/')) return undefined;
@@ -100,7 +100,7 @@ function headLength({ method = '', url = '', rawHeaders }: IncomingMessage): num
   return rawHeaders.reduce((length, part) => length + part.length, method.length + url.length);
 }
 
-/** Reads the body; `undefined` if it is too large. */
+/** Reads the body. Returns `undefined` if it is too large. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return undefined;
   const chunks: Buffer[] = [];
@@ -113,7 +113,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return Buffer.concat(chunks);
 }
 
-/** Decodes a path as API Gateway does. Malformed escapes stay unchanged. */
+/** Decodes a path as API Gateway does. Malformed escapes remain unchanged. */
 function decodePath(path: string): string {
   return path.replace(/(?:%[0-9a-f]{2})+/gi, encoded => {
     try {
@@ -124,6 +124,6 @@ function decodePath(path: string): string {
   });
 }
 
-/** API Gateway's limits. */
+/** The limits of API Gateway. */
 const maxHeadBytes = 10_240;
 const maxBodyBytes = 10 * 1024 * 1024;

@@ -8,11 +8,11 @@ import { type AccessRequest, isAllowed, type Statement } from './policies.ts';
 export interface IamEnforcer {
   /** Rejects requests that the calling function's policies do not allow. Callers without policies here are not restricted. */
   readonly interceptor: Interceptor;
-  /** Applies policies: statements by access key id. Until then, callers are not restricted. */
+  /** Applies policies, as statements by access key id. Until then, callers are not restricted. */
   enforce(policies: ReadonlyMap<string, readonly Statement[]>): void;
 }
 
-/** Creates the enforcer. `onDenial` receives the message of each denial: the template lacks a permission. */
+/** Creates the enforcer. `onDenial` receives the message of each denial, which names the missing permission. */
 export function makeIamEnforcer(onDenial: (message: string) => void): IamEnforcer {
   let inForce: ReadonlyMap<string, readonly Statement[]> = new Map();
   return {
@@ -71,15 +71,15 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /**
- * The partition key values of a query, for IAM's condition key `dynamodb:LeadingKeys`. Conditions on it are only used
- * with queries here.
+ * Returns the partition key values of a query, for IAM's condition key `dynamodb:LeadingKeys`. Conditions on it are
+ * only used with queries here.
  */
 function leadingKeys({ KeyConditionExpression: expression, ExpressionAttributeValues: values }: Input): string[] {
   const placeholder = /^\s*[#\w]+\s*=\s*(:\w+)/.exec(String(expression))?.[1];
   return placeholder && isObject(values) ? [plainValue(values[placeholder])] : [];
 }
 
-/** `{"S":"signing"}` → `signing` */
+/** Returns the text of a value, such as `signing` for `{"S":"signing"}`. */
 function plainValue(value: unknown): string {
   return isObject(value) ? String(Object.values(value)[0]) : String(value);
 }
@@ -89,7 +89,7 @@ function queueName({ QueueUrl }: Input): string {
   return String(QueueUrl).replace(/.*\//, '');
 }
 
-/** IAM's condition keys `kms:EncryptionContext:…`. */
+/** Returns IAM's condition keys `kms:EncryptionContext:…`. */
 function encryptionContext({ EncryptionContext: context }: Input): Record<string, string[]> {
   const pairs = isObject(context) ? Object.entries(context) : [];
   return Object.fromEntries(pairs.map(([name, value]) => [`kms:EncryptionContext:${name}`, [String(value)]]));

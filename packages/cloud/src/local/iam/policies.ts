@@ -3,21 +3,21 @@ import { type LiveResource, ofType, readProperties } from '../assembly/resources
 import { StartError } from '../errors.ts';
 import { eventSourceOf } from '../event-sources/queue-source.ts';
 
-/** A permission of a role: its actions, on which resources, under which conditions. */
+/** A permission of a role, with its actions, resources and conditions. */
 export type Statement = z.output<typeof statementSchema>;
 
-/** One action on one resource. */
+/** A request for one action on one resource. */
 export interface AccessRequest {
-  /** `dynamodb:GetItem` */
+  /** For example `dynamodb:GetItem`. */
   readonly action: string;
-  /** ARN */
+  /** The ARN of the resource. */
   readonly resource: string;
   /** Condition keys, such as `dynamodb:LeadingKeys`, with their values. */
   readonly context?: Readonly<Record<string, readonly string[]>>;
 }
 
 /**
- * The statements of each function's role, by the function's name.
+ * Returns the statements of each function's role, by the function's name.
  *
  * @throws {StartError} if the local cloud cannot read a policy.
  */
@@ -34,7 +34,7 @@ export function functionPolicies(resources: readonly LiveResource[]): ReadonlyMa
 
 /**
  * Rejects an event source whose function may not consume its queue, as Lambda does at creation. The calls of the source
- * itself are not checked: it makes them as `local`.
+ * itself are not checked, because it calls as `local`.
  *
  * @throws {StartError}
  */
@@ -96,7 +96,7 @@ function expressionOf(pattern: string): RegExp {
   return known;
 }
 
-/** Compiled patterns; bounded by the number of patterns in the template. */
+/** The compiled patterns. Their number is limited by the patterns in the template. */
 const expressions = new Map<string, RegExp>();
 
 function holds({ Condition: condition }: Statement, context: AccessRequest['context'] = {}): boolean {

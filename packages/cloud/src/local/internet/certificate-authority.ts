@@ -3,9 +3,9 @@ import { generate } from 'selfsigned';
 
 /** A certificate authority that exists for one local run only. */
 export interface CertificateAuthority {
-  /** PEM. Function processes trust it through NODE_EXTRA_CA_CERTS. */
+  /** The certificate as PEM. Function processes trust it through NODE_EXTRA_CA_CERTS. */
   readonly certificate: string;
-  /** The certificate for that name; issued at its first use. */
+  /** Returns the certificate for that name, which is issued at its first use. */
   contextFor(name: string): Promise<SecureContext>;
 }
 
@@ -48,7 +48,7 @@ export async function makeCertificateAuthority(): Promise<CertificateAuthority> 
 
 const elliptic = { keyType: 'ec', algorithm: 'sha256' } as const;
 
-/** Certificates must also be valid on a clock that is slightly slow. */
+/** Returns a start time for certificates that are also valid on a slightly slow clock. */
 function anHourAgo(): Date {
   return new Date(Date.now() - 3_600_000);
 }

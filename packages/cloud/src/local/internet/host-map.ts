@@ -3,31 +3,31 @@ import { followFile } from '../followed-file.ts';
 import { type HostTable, normaliseName, parseHosts } from './hosts-file.ts';
 
 /**
- * The emulated DNS: the addresses and ports of names. The hosts file is checked for changes at every query, so that a
+ * The emulated DNS, with the addresses and ports of names. Every query checks the hosts file for changes, so that a
  * change takes effect at once in every process.
  */
 export interface HostMap {
-  /** The addresses of a name; `undefined` for names that the system's resolver answers. */
+  /** Returns the addresses of a name, or `undefined` for names that the system resolves. */
   addressesOf(name: string): readonly string[] | undefined;
-  /** Returns whether an address is that of a mapped name. */
+  /** Returns whether an address belongs to a mapped name. */
   isMapped(address: string): boolean;
-  /** The port on 127.0.0.1 of the plain HTTP server behind a mapped name. */
+  /** Returns the port on 127.0.0.1 of the plain HTTP server behind a mapped name. */
   portOf(name: string): number | undefined;
 }
 
 export interface HostMapSource {
-  /** Names that always exist, and their ports; the other mappings override them. */
+  /** The names that always exist, and their ports. Other mappings override them. */
   readonly builtIn: Iterable<Mapping>;
-  /** The mappings of the command line; they override the file. */
+  /** The mappings of the command line. They override the file. */
   readonly mappings: Iterable<Mapping>;
   readonly hostsFile?: string | undefined;
 }
 
-/** The settings of the preload module of a function process. They are passed as JSON in the module's own URL. */
+/** The settings of the preload module of a function process, passed as JSON in the module's own URL. */
 export interface NetworkSettings extends HostMapSource {
   readonly builtIn: readonly Mapping[];
   readonly mappings: readonly Mapping[];
-  /** The address of the server to which connections to mapped names are diverted. */
+  /** The port of the server to which connections to mapped names are diverted. */
   readonly terminatorPort: number;
 }
 
@@ -60,8 +60,8 @@ function makeSnapshot(table: HostTable) {
 }
 
 /**
- * Assigns every mapped name its own address. It depends on the names only, so that all processes agree without
- * communication; on a clash the next free address is used.
+ * Assigns an address to every mapped name. It depends on the names only, so that all processes agree without
+ * communication. On a clash the next free address is used.
  */
 function assignAddresses(names: readonly string[]): ReadonlyMap<string, string> {
   const taken = new Map<string, string>();

@@ -2,13 +2,13 @@ import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { parseObject } from '../followed-file.ts';
 
-/** Name -> target. */
+/** The targets of names. */
 export type HostTable = ReadonlyMap<string, HostTarget>;
 
-/** The port of a plain HTTP server on 127.0.0.1, or the addresses that the name resolves to. With no addresses, the name does not exist. */
+/** The port of a plain HTTP server on 127.0.0.1, or the addresses of the name. Without addresses, it does not exist. */
 type HostTarget = number | readonly string[];
 
-/** Normalises a host name: lower case, ASCII, without the trailing dot; `undefined` if it is invalid. */
+/** Normalises a host name to lower-case ASCII without the trailing dot. Returns `undefined` if it is invalid. */
 export function normaliseName(text: string): string | undefined {
   const name = domainToASCII(text.trim().replace(/\.$/, '').toLowerCase());
   return name.length <= 253 && isIP(name) === 0 && labels.test(name) ? name : undefined;

@@ -8,20 +8,20 @@ import type { NetworkSettings } from './host-map.ts';
 import { parseHosts } from './hosts-file.ts';
 import type { TerminatorReport } from './tls-terminator.ts';
 
-/** A server of this run behind a public name: `https://NAME/…` connects to it. */
+/** A server of this run with a public name. Connections to `https://NAME/…` reach it. */
 export interface Site {
   readonly name: string;
   readonly port: number;
   readonly handle: RequestListener;
 }
 
-/** The emulated Internet: names, TLS, and the site. */
+/** The emulated Internet, with names, TLS, and the site. */
 export interface Internet {
-  /** The settings that function processes need in order to reach it. */
+  /** The settings with which function processes reach it. */
   readonly settings: NetworkSettings;
-  /** PEM of the authority that issues the certificates of all mapped hosts. */
+  /** The certificate (PEM) of the authority that issues the certificates of all mapped hosts. */
   readonly authorityCertificate: string;
-  /** `http://127.0.0.1:port` of the site. */
+  /** The local address of the site, `http://127.0.0.1:port`. */
   readonly siteUrl: string;
   stop(): Promise<void>;
 }
@@ -40,8 +40,8 @@ export async function startInternet(
   if (hostsFile !== undefined) readAtStart('hosts', hostsFile, parseHosts);
   const server = await listenOnLoopback(createServer(site.handle), site.port);
   const names = { builtIn: [[site.name, server.port]], mappings: [...mappings], hostsFile } as const;
-  // In a thread: an event loop accepts one connection per iteration (libuv). In the thread of busy tables and queues,
-  // new connections of all receivers would wait for seconds.
+  // A thread, because an event loop accepts one connection per iteration (libuv). In the thread of busy tables and
+  // queues, new connections of all receivers would wait for seconds.
   const worker = new Worker(new URL('./tls-terminator.ts', import.meta.url), { workerData: names });
   const { promise: started, resolve: start, reject: fail } = Promise.withResolvers<Listening>();
   worker.once('error', fail);
@@ -51,7 +51,7 @@ export async function startInternet(
     note('internet', `no server listens at http://localhost:${port} (${name}): start your receiver`, 'warn');
   });
   const { port: terminatorPort, authorityCertificate } = await started;
-  // Processes read the hosts file themselves: the watch is for the terminal only.
+  // Processes read the hosts file themselves. The watch is for the terminal only.
   const unwatch = hostsFile === undefined ? undefined : watchChanges(hostsFile, parseHosts, noteChange);
   return {
     settings: { ...names, terminatorPort },

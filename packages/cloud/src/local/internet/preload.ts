@@ -2,21 +2,21 @@ import dns from 'node:dns';
 import net, { isIP } from 'node:net';
 import { makeHostMap, type NetworkSettings } from './host-map.ts';
 
-// Loaded before a function's bundle by `node --import`. Bundles thus contain no switch, and their environment stays
-// that of Lambda: the settings are part of this module's URL.
+// `node --import` loads this module before a function's bundle. Bundles thus contain no switch, and their environment
+// is that of Lambda. The settings are part of this module's URL.
 const settings: NetworkSettings = JSON.parse(new URL(import.meta.url).searchParams.get('settings') ?? '{}');
 
 const hosts = makeHostMap(settings);
 divertConnections(settings.terminatorPort);
 
-// Resolves the names of the map. The bundles resolve names only by `Resolver` of `node:dns/promises`.
+// Resolves the names of the map. The bundles resolve names only with `Resolver` of `node:dns/promises`.
 const resolver: Record<'resolve4' | 'resolve6', Query> = dns.promises.Resolver.prototype;
 resolver.resolve4 = withHosts(resolver.resolve4, 4);
 resolver.resolve6 = withHosts(resolver.resolve6, 6);
 
 type Query = (this: dns.promises.Resolver, name: string, ...rest: never[]) => Promise<unknown>;
 
-/** Answers a query for a name of the map as a DNS server does, with records or an error. */
+/** Responds to a query for a name of the map as a DNS server does, with records or an error. */
 function withHosts(original: Query, family: 4 | 6): Query {
   return async function resolveMapped(name, ...rest) {
     const addresses = hosts.addressesOf(name);

@@ -7,7 +7,7 @@ import { codeOf } from '../errors.ts';
 import { makeCertificateAuthority } from './certificate-authority.ts';
 import { type HostMapSource, makeHostMap } from './host-map.ts';
 
-/** A report of the thread: first that it listens, then each server that is not listening. */
+/** A report of the thread. The first contains its port, and later ones name a server that is not listening. */
 export type TerminatorReport =
   | { readonly listening: { readonly port: number; readonly authorityCertificate: string } }
   | { readonly unreachable: { readonly name: string; readonly port: number } };
@@ -22,7 +22,7 @@ const open = new Set<Socket>();
 /** The ports without a listener, by name. */
 const absent = new Map<string, number>();
 
-// The TLS side of every mapped host. The SNI of a connection names its host (RFC 6066 section 3).
+// The TLS side of every mapped host. The SNI of a connection contains its host (RFC 6066 section 3).
 const server = createServer({ allowHalfOpen: true, noDelay: true }, raw => {
   open.add(raw);
   raw.on('close', () => open.delete(raw));
@@ -55,8 +55,8 @@ report({
 });
 
 /**
- * Connects a TLS socket and a plain one, byte for byte. Half-closes and resets are passed on, so that the client sees
- * exactly the behaviour of a test server: it may hang, trickle, send garbage or reset the connection.
+ * Connects a TLS socket and a plain one, byte for byte. It passes on half-closes and resets, so that the client sees
+ * exactly the behaviour of a test server, which may hang, trickle, send garbage or reset the connection.
  */
 function join(secure: TLSSocket, raw: Socket, name: string, port: number): void {
   const plain = connect({ host: 'localhost', lookup: lookUpLoopback, port, allowHalfOpen: true, noDelay: true });
@@ -80,7 +80,7 @@ function report(message: TerminatorReport): void {
   parentPort?.postMessage(message);
 }
 
-/** A receiver on `localhost` listens at one of these. Node tries the second if the first refuses the connection. */
+/** Returns the addresses of `localhost`. Node tries the second if the first refuses the connection. */
 function lookUpLoopback(...[, , answer]: Parameters<LookupFunction>): void {
   answer(null, [
     { address: '127.0.0.1', family: 4 },

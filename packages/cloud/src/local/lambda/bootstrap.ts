@@ -3,8 +3,8 @@ import { pathToFileURL } from 'node:url';
 import type { FunctionError, Invocation, ProcessMessage } from './invocation.ts';
 
 /**
- * The main script of each function process: loads the handler and runs invocations, as Lambda's runtime for Node.js
- * does. They arrive over the channel to the parent process.
+ * The main script of each function process. It loads the handler and runs invocations, as Lambda's runtime for Node.js
+ * does. Invocations arrive over the channel to the parent process.
  */
 const { _HANDLER: handlerName = '', LAMBDA_TASK_ROOT: root = '' } = process.env;
 
@@ -16,7 +16,7 @@ process.once('disconnect', () => process.exit(0));
 /** Ctrl-C reaches the whole process group, but the local run decides when its functions end. */
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 
-// An uncaught error ends the process after it was reported, as in Lambda.
+// An uncaught error ends the process after it is reported, as in Lambda.
 process.on('uncaughtException', error => end('Uncaught Exception', error, 129));
 process.on('unhandledRejection', error => end('Unhandled Promise Rejection', error, 128));
 

@@ -4,13 +4,13 @@ import { StartError } from '../errors.ts';
 
 export interface FunctionDefinition {
   readonly name: string;
-  /** Its name in the terminal: `auth/token`. */
+  /** The name in the terminal, such as `auth/token`. */
   readonly label: string;
-  /** Directory of its bundle. */
+  /** The directory of its bundle. */
   readonly directory: string;
-  /** `file.export` */
+  /** The file and the export of the handler, `file.export`. */
   readonly handler: string;
-  /** MiB */
+  /** The memory in MiB. */
   readonly memory: number;
   readonly timeoutSeconds: number;
   readonly variables: Readonly<Record<string, string>>;

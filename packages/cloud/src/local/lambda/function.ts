@@ -3,32 +3,32 @@ import type { FunctionError, InvocationOutcome, Invoke } from './invocation.ts';
 import { type FunctionProcess, startProcess } from './process.ts';
 import type { RuntimeContext } from './runtime-context.ts';
 
-/** A function of the template, running on demand. */
+/** A function of the template, which runs on demand. */
 export interface LocalFunction {
   readonly definition: FunctionDefinition;
-  /** The maximum number of concurrent invocations; more wait. */
+  /** The maximum number of concurrent invocations. More invocations wait. */
   readonly concurrency: number;
   readonly invoke: Invoke;
   /** Resolves when no invocation is running or waiting. */
   drain(): Promise<void>;
-  /** Ends all processes; running and waiting invocations fail. */
+  /** Ends all processes. Running and waiting invocations fail. */
   end(): void;
 }
 
 /** The dependencies of running functions. */
 export interface FunctionHost {
   readonly runtimeContext: RuntimeContext;
-  /** The same for all functions of a run. */
+  /** The lock that all functions of a run share. */
   readonly startLock: StartLock;
   readonly onLine: (definition: FunctionDefinition, line: string) => void;
 }
 
-/** Waits for a turn, first come, first served. Returns a function that ends the turn. */
+/** Waits for a turn, in the order of the calls. Returns a function that ends the turn. */
 type StartLock = () => Promise<() => void>;
 
 /**
- * Creates the lock that one starting process of a run holds at a time. Loading a bundle keeps a core busy for a while:
- * many simultaneous starts on a busy computer would all time out.
+ * Creates the lock that one starting process of a run holds at a time. Loading a bundle keeps a core busy for a while.
+ * Many simultaneous starts on a busy computer would all time out.
  */
 export function makeStartLock(): StartLock {
   let previous: Promise<void> = Promise.resolve();
@@ -102,7 +102,7 @@ export function makeLocalFunction(definition: FunctionDefinition, host: Function
     return !hasEnded && waiting.length > 0 && alive.size < concurrency;
   }
 
-  /** At most one start of this function waits for the lock, so that no function delays the others for long. */
+  /** Starts the needed processes. At most one waits for the lock, so that this function does not delay others. */
   async function startNeeded(): Promise<void> {
     if (isStarting) return;
     isStarting = true;
@@ -115,7 +115,7 @@ export function makeLocalFunction(definition: FunctionDefinition, host: Function
     isStarting = false;
   }
 
-  /** Starts a process. Resolves when it is ready, or to the error that ended it. */
+  /** Starts a process. Resolves when it is ready, or with the error that ended it. */
   function start(): Promise<FunctionError | undefined> {
     const { promise, resolve } = Promise.withResolvers<FunctionError | undefined>();
     const process = startProcess(definition, host.runtimeContext, {
@@ -142,7 +142,7 @@ interface Waiting {
 }
 
 /**
- * Milliseconds after which an idle process ends. Lambda waits 5 minutes or more; here all processes share this
+ * An idle process ends after this many milliseconds. Lambda waits 5 minutes or more, but here all processes share this
  * computer's memory. A function that runs every minute keeps its process.
  */
 const idleLifetime = 180_000;

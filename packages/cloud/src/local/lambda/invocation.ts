@@ -4,7 +4,7 @@ export interface FunctionError {
   readonly errorMessage: string;
 }
 
-/** The outcome of an invocation. A function's error is a value and never thrown. */
+/** The outcome of an invocation. An error of the function is a value and never thrown. */
 export type InvocationOutcome =
   | { readonly outcome: 'returned'; readonly payload: string }
   | { readonly outcome: 'failed'; readonly error: FunctionError };
@@ -12,13 +12,13 @@ export type InvocationOutcome =
 /** Invokes a function with a JSON payload and waits for its end. */
 export type Invoke = (payload: string) => Promise<InvocationOutcome>;
 
-/** One invocation, as sent to the function's process. */
+/** An invocation, as sent to the function's process. */
 export interface Invocation {
   readonly requestId: string;
   readonly payload: string;
-  /** Milliseconds since the epoch. */
+  /** The deadline in milliseconds since the epoch. */
   readonly deadline: number;
 }
 
-/** A message of a process: that it is ready, the outcome of its invocation, or the error that ends it. */
+/** A message of a process: it is ready, the outcome of its invocation, or the error that ends it. */
 export type ProcessMessage = 'ready' | InvocationOutcome | { readonly outcome: 'fatal'; readonly error: FunctionError };

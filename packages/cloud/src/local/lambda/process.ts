@@ -5,7 +5,7 @@ import type { FunctionDefinition } from './definition.ts';
 import type { FunctionError, Invocation, InvocationOutcome, Invoke, ProcessMessage } from './invocation.ts';
 import { functionVariables, type RuntimeContext } from './runtime-context.ts';
 
-/** One process of a function. It runs one invocation at a time. */
+/** A process of a function. It runs one invocation at a time. */
 export interface FunctionProcess {
   readonly invoke: Invoke;
   /** Ends the process at once. */

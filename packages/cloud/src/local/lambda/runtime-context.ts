@@ -8,13 +8,13 @@ import type { FunctionDefinition } from './definition.ts';
 
 /** The values that all function processes of a run have in common. */
 export interface RuntimeContext {
-  /** Endpoints of the emulators, by the service's part of the SDK's variables: `DYNAMODB`, `SQS`, `KMS`, `SNS`. */
+  /** The endpoints of the emulators, by the service's part of the SDK's variables: `DYNAMODB`, `SQS`, `KMS`, `SNS`. */
   readonly endpoints: Readonly<Record<string, string>>;
-  /** PEM file of the certificate authority of this run. */
+  /** The PEM file of the certificate authority of this run. */
   readonly authorityFile: string;
   /** The script that runs a handler. */
   readonly bootstrapFile: string;
-  /** URL of `internet/preload.ts`, compiled, with its settings. */
+  /** The URL of the compiled `internet/preload.ts`, with its settings. */
   readonly preloadUrl: string;
 }
 
@@ -46,7 +46,7 @@ export async function writeRuntimeFiles(
 }
 
 /**
- * Returns the environment of a function process: the variables of Lambda and the template, and the endpoints. It
+ * Returns the environment of a function process, with the variables of Lambda and the template, and the endpoints. It
  * excludes this process's environment, so that no bundle can depend on it.
  */
 export function functionVariables(definition: FunctionDefinition, context: RuntimeContext): Record<string, string> {

@@ -5,12 +5,12 @@ export interface FunctionDefinition<Runtime> {
   readonly name: string;
   /** Creates the handler of a new process. */
   readonly start: (runtime: Runtime) => Handler | Promise<Handler>;
-  /** Milliseconds, after which Lambda kills the process. */
+  /** The timeout in milliseconds, after which Lambda kills the process. */
   readonly timeout: number;
   /** The maximum number of processes. */
   readonly concurrency?: number;
   readonly sources?: readonly EventSourceDefinition[];
-  /** The interval in milliseconds, for example each minute. The first run is one interval after the start. */
+  /** The interval of runs in milliseconds. The first run is one interval after the start. */
   readonly schedule?: { readonly every: number };
 }
 
@@ -35,9 +35,9 @@ export type Outcome =
   /** The function has no free process, or the account no free execution. */
   | { readonly status: 'throttled' };
 
-/** The queue that a function's batches come from. Its batching window is 0, and the function's response lists the failed messages. */
+/** The queue of a function's batches. The batching window is 0, and the response lists the failed messages. */
 interface EventSourceDefinition extends Pick<EventSource, 'concurrency' | 'standstill'> {
   readonly queue: string;
-  /** 10 by default. */
+  /** The maximum number of messages in a batch, 10 by default. */
   readonly batchSize?: number;
 }

@@ -7,11 +7,11 @@ import type { FunctionDefinition, Handler, InvocationContext, Outcome } from './
 
 export type VirtualFunction = ReturnType<typeof makeFunction>;
 
-/** Creates a function: it starts processes on demand and keeps them. */
+/** Creates a function. It starts processes on demand and reuses them. */
 export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, world: FunctionWorld<Runtime>) {
   const { name, timeout, concurrency = Number.POSITIVE_INFINITY } = definition;
   const { time, costs, note, ids, account, startProcess, runtimeOf } = world;
-  /** The most recently used process is used first. */
+  /** The idle processes. The most recently used one is used first. */
   const idle: Running[] = [];
   let alive = 0;
   let started = 0;
@@ -21,7 +21,7 @@ export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, w
   /**
    * Invokes the function after the latency of an invocation.
    *
-   * @param work - milliseconds of processor time before the handler gets its event
+   * @param work - milliseconds of processor time before the handler receives its event
    */
   function invoke(event: unknown, answer: (outcome: Outcome) => void, work = 0): void {
     time.after(costs.invoke, () => {
@@ -86,7 +86,7 @@ export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, w
       );
     });
 
-    /** The response is sent once the thread is free. Pending work that the handler did not await is frozen from then on. */
+    /** Sends the response once the thread is free. Work that the handler did not await is frozen from then on. */
     function settle(outcome: Outcome): void {
       time.at(process.work(0), () => {
         if (process.isDead()) return;
@@ -109,7 +109,7 @@ interface FunctionWorld<Runtime> {
   readonly costs: Pick<Costs, 'coldStart' | 'invoke'>;
   readonly note: Note;
   readonly ids: Pick<SeededRandom, 'bytes'>;
-  /** The executions that the account may still start, of all functions. */
+  /** The executions that the account may still start, for all functions together. */
   readonly account: { free: number };
   readonly startProcess: (functionName: string, number: number) => Process;
   readonly runtimeOf: (process: Process) => Runtime;
@@ -120,7 +120,7 @@ interface Running {
   readonly handler: Handler;
 }
 
-/** A synchronous throw rejects, too. */
+/** Converts a synchronous throw into a rejection. */
 async function callAsync<Result>(act: () => Result | Promise<Result>): Promise<Result> {
   return act();
 }
