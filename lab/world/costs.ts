@@ -11,12 +11,12 @@ export const { coreShare } = defaultCosts;
 
 /** Milliseconds of CPU time on a whole core. */
 export const workOf = {
-  /** A call to a table or a queue: building, signing, reading the response. */
+  /** A call to a table or a queue, with building, signing, and reading the response. */
   call: defaultCosts.call,
   /** Receiving and parsing a message. */
   message: defaultCosts.message,
   /** Reading its three items, and logging the outcome. */
   read: 0.4,
-  /** An attempt: checking URL and address, signing the body, TLS, reading the response. */
+  /** An attempt, with checking URL and address, signing the body, TLS, and reading the response. */
   attempt: 1.5,
 } as const;

@@ -41,7 +41,7 @@ export interface WorldParts {
   readonly cloud?: Partial<Pick<VirtualCloudDefinition, 'concurrency' | 'costs' | 'start'>>;
   /** The faults that replace the faults of its class. */
   readonly faults?: FaultPlan | undefined;
-  /** If false, the trace is not stored: long runs would exhaust the memory. */
+  /** If false, the trace is not stored, because long runs would exhaust the memory. */
   readonly keepsTrace?: boolean;
   readonly keepsDetails?: boolean;
 }
@@ -50,8 +50,8 @@ export interface WorldParts {
 export type World = ReturnType<typeof makeWorld>;
 
 /**
- * Creates the delivery of a stage in virtual time from the product's own functions, with accounts, receivers and events by the seed. The
- * globals of this program are guarded until `end`: only one world may exist at a time.
+ * Creates the delivery of a stage in virtual time from the product's own functions, with accounts, receivers and events
+ * by the seed. The globals of this program are guarded until `end`, so only one world may exist at a time.
  *
  * @param parts - replace what the seed would determine
  */

@@ -6,7 +6,7 @@ import { minute } from './times.ts';
 export interface Reaction {
   /** The status of its response, or `refused` if it refuses the connection. */
   readonly status: number | 'refused';
-  /** Milliseconds until it responds; `Infinity` if it never does. */
+  /** Milliseconds until it responds, or `Infinity` if it never does. */
   readonly afterMs: number;
   /** The seconds of its `Retry-After`. */
   readonly retryAfter?: number;

@@ -33,7 +33,7 @@ export interface Stage {
   readonly costs: RequestCost[];
   /** The maximum concurrent batches of each lane. */
   readonly concurrencyOf: Readonly<Record<Lane, number>>;
-  /** Milliseconds between two sweeps; 0 switches them off. @default - a minute */
+  /** The milliseconds between two sweeps. 0 disables them. @default - a minute */
   readonly sweepEvery?: number;
   /** A lane whose event source is off for a time, in milliseconds from the start. */
   readonly standstill?: Standstill | undefined;

@@ -27,7 +27,7 @@ const doings = {
 if (process.argv.includes('--isolation')) await runProgram(isolationUsage, readIsolationOptions, showIsolation);
 else await runProgram(usage, readOptions, main);
 
-/** Runs the worlds. Returns whether every promise is met. */
+/** Runs the worlds. Returns whether every guarantee is met. */
 async function main({ seeds, kinds, faultClass, trace, gate }: WorldOptions): Promise<boolean> {
   const drawn = kinds.flatMap(kind =>
     seeds.map(seed => ({ kind, seed, faultClass: faultClass ?? classOf(seed), trace })),

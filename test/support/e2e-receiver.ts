@@ -5,7 +5,7 @@ import { closeNow, listen } from '../../tools/support/listen.ts';
 import { deliveryFaults, faultsMet } from './contract/judge.ts';
 import { run, until } from './e2e-target.ts';
 
-/** The receiver's reaction to a request: an HTTP response or none. */
+/** The receiver's reaction to a request, which is an HTTP response or none. */
 export type Answer =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   /** Reads the request and never responds. */

@@ -18,7 +18,7 @@ import type { Run } from './e2e-target.ts';
 //   AWS_ENDPOINT_URL=URL  an emulator of AWS, for suites that need the engines
 
 /**
- * Starts or finds the run under test and provides it to every test file. `e2e-target.ts` waits for it, because waiting here would delay all.
+ * Starts or finds the run under test and provides it to all test files. `e2e-target.ts` waits for it, because waiting here delays all projects.
  *
  * @returns a function that ends the run, and throws if the run logged a planted secret.
  */
@@ -54,7 +54,7 @@ async function appendLoggedLines({ outputsFile, logFile }: Run): Promise<void> {
   appendFileSync(logFile, results.map(fields => `${fields.map(({ value }) => value).join(' ')}\n`).join(''));
 }
 
-/** Removes the files of a run unless a test failed; then it shows the last errors. @throws if the run logged a planted secret. */
+/** Removes the files of a run, or shows the last errors after a failed test. @throws if the run logged a planted secret. */
 function leave(folder: string, { canaryFile, logFile }: Run, { vitest }: TestProject): void {
   const log = logFile === null ? '' : readFileSync(logFile, 'utf8');
   const planted = new Set(readFileSync(canaryFile, 'utf8').split('\n').filter(Boolean));

@@ -10,7 +10,7 @@ export type Form = Readonly<Record<string, string>>;
 /** The name that a hash has among the calls of a request. */
 export const hashName = 'Argon2';
 
-/** A DynamoDB call or a hash, made for a request. */
+/** A DynamoDB call or a hash that belongs to a request. */
 export interface RequestCall {
   /** For example `Update Sessions`. */
   readonly name: string;

@@ -66,7 +66,7 @@ export function makeScene({ cloud, journal, seed }: SceneParts) {
     return tokensOf(await send('token', form));
   }
 
-  /** Runs an operator's command. Returns false if it is rejected; a refusal fails the world unless it is expected. */
+  /** Runs an operator's command. Returns false if it is rejected. A rejection fails the world unless it is expected. */
   async function operate(command: Command, mayBeRefused = false): Promise<boolean> {
     const about = 'user' in command ? command.user.userId : command.client.clientId;
     const commanded: Commanded = { name: command.name, about, sentAt: cloud.now() };

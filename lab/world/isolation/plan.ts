@@ -45,7 +45,7 @@ export const quickTrials: readonly Trial[] = [
 export interface TrialChoice {
   /** A part of the names of the selected attacks. */
   readonly attack: string;
-  /** The name of the selected situation; undefined for all. */
+  /** The name of the selected situation, or undefined for all. */
   readonly situation: string | undefined;
   /** True for the three trials of the gate. */
   readonly isQuick: boolean;

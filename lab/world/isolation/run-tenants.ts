@@ -29,7 +29,7 @@ export interface RunResult {
   readonly waits: Readonly<Record<Tenant['part'], Waits>>;
   /** The maximum attempts of one webhook in flight in the slow lane. */
   readonly maxInFlight: number;
-  /** POSTs that the slow lane made. */
+  /** The POSTs of the slow lane. */
   readonly slowLanePosts: number;
   readonly deadLetters: number;
   readonly posts: number;

@@ -60,7 +60,7 @@ export async function teardown(): Promise<void> {
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The endpoint of DynamoDB Local; `null` if tests use the one of packages/cloud. */
+    /** The endpoint of DynamoDB Local, or `null` if tests use packages/cloud. */
     dynamoDbLocal: string | null;
   }
 }

@@ -62,7 +62,7 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
     throw validationError('The provided key element does not match the schema');
   }
 
-  /** Returns the item with a key as a lagging read returns it. @throws {ServiceError} as `get`. */
+  /** Returns the item with a key as an eventually consistent read sees it. @throws {ServiceError} as `get`. */
   function read(keyed: Attributes, isConsistent = false): Attributes | undefined {
     const item = get(keyed);
     const [first] = isConsistent ? [] : missed(items.orderOf(keyed).join('\n'));

@@ -70,7 +70,7 @@ export function tableOf(resource: LiveResource): TableDefinition {
 
 const keySchema = z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(['HASH', 'RANGE']) }));
 
-/** TTL, recovery, protection and encryption have no effect: the functions enforce expiry. */
+/** TTL, recovery, protection and encryption have no effect, because the functions enforce expiry. */
 const tableSchema = z.object({
   KeySchema: keySchema,
   AttributeDefinitions: z.array(z.object({ AttributeName: z.string(), AttributeType: z.enum(['S', 'N', 'B']) })),

@@ -10,7 +10,7 @@ export interface LoopbackServer {
 }
 
 /**
- * Starts an HTTP server on 127.0.0.1; port 0 selects any free one. Idle connections stay open until the client closes
+ * Starts an HTTP server on 127.0.0.1. Port 0 selects any free port. Idle connections stay open until the client closes
  * them, because a connection closed between two requests would look like a failure of the service.
  *
  * @throws {StartError} if the port is not available.

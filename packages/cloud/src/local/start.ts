@@ -56,7 +56,7 @@ export interface LocalCloud<Extra extends object = object> {
 /**
  * Starts a local cloud. Synthesises a CDK app and runs its templates on 127.0.0.1.
  *
- * @throws {StartError} for errors that the user can correct; everything started so far is stopped first.
+ * @throws {StartError} for errors that the user can correct, after everything that was started is stopped.
  */
 export async function startLocalCloud<Extra extends object>(
   request: LocalCloudRequest<Extra>,

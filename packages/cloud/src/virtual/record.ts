@@ -6,7 +6,7 @@ export interface Happening {
   readonly at: number;
   readonly kind: 'call' | 'invocation' | 'line' | 'message' | 'process';
   readonly text: string;
-  /** The request and response as JSON; may be empty. */
+  /** The request and response as JSON. It may be empty. */
   readonly detail: string;
 }
 

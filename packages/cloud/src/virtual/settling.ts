@@ -53,7 +53,7 @@ const turnsAtOnce = 64;
 /** Resource types such as `SIGNREQUEST`, `SCRYPTREQUEST` and `FSREQPROMISE`. */
 const threadWork = /^(?:FSREQ\w*|\w+REQUEST)$/;
 
-/** Detects work on the calling thread, whose end Node does not report. Its result is a list; others are not. */
+/** Detects work on the calling thread, whose end Node does not report. The result of such work is a list. */
 function onDoneAtOnce(job: object, callback: () => void): void {
   const run: unknown = Reflect.get(job, 'run');
   if (typeof run !== 'function') return;

@@ -1,4 +1,4 @@
-/** The thread of the TLS terminator. It reports its port and unreachable servers; any message stops it. */
+/** The thread of the TLS terminator. It reports its port and unreachable servers. Any message stops it. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type LookupFunction, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';

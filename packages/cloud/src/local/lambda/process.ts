@@ -102,5 +102,5 @@ function spawnFunction(definition: FunctionDefinition, runtimeContext: RuntimeCo
   });
 }
 
-/** Lambda allows 10 seconds; a busy computer needs more for the same work. */
+/** Lambda allows 10 seconds, but a busy computer needs more for the same work. */
 const initialisationSeconds = 60;
