@@ -10,7 +10,7 @@ const bounds: Readonly<Record<string, number>> = {
   'lambdas/auth': 3_658,
   'lambdas/webhooks': 1_027,
   'lambdas/delivery': 6_114,
-  'lambdas/platform': 3_469,
+  'lambdas/platform': 3_468,
   'lambdas/api lambdas/base-api': 1_075,
   'lambdas/smoke': 368,
   'lib stages': 3_148,

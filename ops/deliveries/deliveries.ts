@@ -51,7 +51,7 @@ export async function readDeliveries(
   progress: ShowProgress,
   isWanted: (delivery: Delivery) => boolean = () => true,
 ): Promise<readonly Delivery[]> {
-  const most = event === undefined ? maxPage / 4 : maxPage; // with eight webhooks, most pages are not needed
+  const most = event === undefined ? maxPageSize / 4 : maxPageSize; // with eight webhooks, most pages are not needed
   const pages = (event === undefined ? EVENT_NAMES : [event]).map(eventName =>
     newestFirst(history, { accountId: account, eventName, limit: Math.min(limit, most), ...choice }),
   );

@@ -27,12 +27,12 @@ interface CallTry {
 }
 
 /** The share of attempts with each outcome, from 0 to 1. `failed` is for all services, `sns.failed` for one service. */
-export type Shares = Readonly<Record<string, number>>;
+export type FaultRates = Readonly<Record<string, number>>;
 
 /** The faults of a cloud in real or virtual time. */
 export interface FaultPlan {
   /** The shares of all attempts. */
-  readonly shares?: Shares;
+  readonly shares?: FaultRates;
   /** Periods with more faults, of one service or one of its resources. */
   readonly spells?: readonly Spells[];
   /** The share of sent messages, and of other batch entries, that a queue rejects individually. */
@@ -97,7 +97,7 @@ export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: 
   }
 
   /** Draws one number for all outcomes, so that their shares add up. */
-  function draw(shares: Shares, service: string): Fate {
+  function draw(shares: FaultRates, service: string): Fate {
     let left = random.number();
     return (
       fates.find(fate => {
