@@ -20,7 +20,7 @@ it.each(pages)('%s names only files that are there', page => {
   expect(modules.filter(name => !moduleNames.has(name))).toEqual([]);
 });
 
-const tree = sectionOf(readPage('docs/architecture.md'), 'The tree');
+const tree = sectionOf(readPage('docs/architecture.md'), 'Repository layout');
 
 it.each([
   ...globSync(folders, { cwd: root }),
