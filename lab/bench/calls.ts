@@ -13,7 +13,7 @@ export interface CallResult {
   readonly ratio: number;
 }
 
-/** Makes the same calls with either client in turn, in new processes. The server sends records like DynamoDB's. */
+/** Returns what the same calls cost with either client, in turn and in new processes. The server sends records like DynamoDB's. */
 export async function measureCalls(rounds: number, calls: number): Promise<CallResult> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => {

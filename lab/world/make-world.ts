@@ -31,7 +31,7 @@ import { makeMetrics } from './world-telemetry.ts';
 /** The optional parts of a world. The seed determines the other parts. */
 export interface WorldParts {
   readonly accounts?: readonly Account[];
-  /** Whether integrators and operators act. @default true */
+  /** True if integrators and operators act. @default true */
   readonly hasPeople?: boolean;
   readonly publications?: readonly Publication[];
   /** The maximum lag of an index or an inconsistent read, in milliseconds. */

@@ -58,7 +58,7 @@ export interface Wait {
   readonly sweepAt: number;
   /** Set when the sweeper sends the message of a long wait, until its next check. So one sweeper sends, and a lost message is resent. */
   readonly claimedUntil?: number;
-  /** How often the sweeper found this attempt overdue. The wait doubles each time, so that a backlog does not multiply. */
+  /** The number of sweeps that found this attempt overdue. The wait doubles each time, so that a backlog does not multiply. */
   readonly overdueCount: number;
 }
 

@@ -35,7 +35,7 @@ export interface ClientChanges extends Partial<Omit<NewClient, 'accountId' | 'se
 }
 
 export interface SecretRotation {
-  /** How long the secret in use stays valid, by default one day. If 0, every other secret ends now. */
+  /** The secret in use stays valid for this long, by default one day. If 0, every other secret ends now. */
   readonly overlapSeconds?: number;
   /** Ends the older of two valid secrets. */
   readonly dropOldest?: boolean;

@@ -229,8 +229,8 @@ const own: Readonly<Record<'token' | 'revoke' | 'introspect', Cases>> = {
 };
 
 const listOf = (cases: Cases) =>
-  Object.entries(cases).flatMap(([told, requests]) =>
-    Object.entries(requests).map(([title, refused]) => ({ told: told as OAuthCase, title, refused })),
+  Object.entries(cases).flatMap(([reported, requests]) =>
+    Object.entries(requests).map(([title, refused]) => ({ reported: reported as OAuthCase, title, refused })),
   );
 
 describe.each(['token', 'revoke', 'introspect'] as const)('/oauth/v1/%s refuses', endpoint => {
@@ -253,8 +253,8 @@ describe.each(['token', 'revoke', 'introspect'] as const)('/oauth/v1/%s refuses'
     return { status: answer.status, headers: Object.fromEntries(answer.headers), text: answered };
   };
 
-  it.each([...listOf(shared), ...listOf(own[endpoint])])('$told: $title', async ({ told, refused }) => {
-    const [status, error, error_description] = oauthCases[told];
+  it.each([...listOf(shared), ...listOf(own[endpoint])])('$reported: $title', async ({ reported, refused }) => {
+    const [status, error, error_description] = oauthCases[reported];
     const answer = await send(refused(form, world));
     expect([answer.status, JSON.parse(answer.text)]).toEqual([status, { error, error_description }]);
     expect(error_description).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/); // RFC 6749 section 5.2
@@ -277,10 +277,10 @@ describe.each(['token', 'revoke', 'introspect'] as const)('/oauth/v1/%s refuses'
 });
 
 it('the tables contain every refusal of a form', () => {
-  const told = Object.keys({ ...shared, ...own.token, ...own.revoke, ...own.introspect });
+  const reported = Object.keys({ ...shared, ...own.token, ...own.revoke, ...own.introspect });
   const others = ['client_rate_limit', 'dependency_unavailable', 'unforeseen']; // unit tests have those
   const ofPaths = ['method_not_get', 'no_such_path']; // requests.e2e.test.ts
-  expect([...told, ...others, ...ofPaths].sort()).toEqual(Object.keys(oauthCases).sort());
+  expect([...reported, ...others, ...ofPaths].sort()).toEqual(Object.keys(oauthCases).sort());
 });
 
 function withToken({ clientId: client_id, clientSecret: client_secret }: World['client'], token: string): Form {

@@ -21,8 +21,8 @@ export function makeStageViews(
         .all()
         .map(({ body, attributes }) => ({ body, ...textsOf(attributes) })),
     published: () => cloud.published.map(({ message }) => message),
-    announced: (): readonly PublishedAnnouncement[] => told(topic => topic !== refusedTopic),
-    notices: (): readonly Parameters<PublishNotice>[0][] => told(topic => topic === refusedTopic),
+    announced: (): readonly PublishedAnnouncement[] => reported(topic => topic !== refusedTopic),
+    notices: (): readonly Parameters<PublishNotice>[0][] => reported(topic => topic === refusedTopic),
   };
 
   /** Returns the items of the table of deliveries without the responses of receivers. */
@@ -48,7 +48,7 @@ export function makeStageViews(
     return deferred.map(([, { errorName }]) => errorName);
   }
 
-  function told(isOf: (topic: string) => boolean) {
+  function reported(isOf: (topic: string) => boolean) {
     return cloud.published
       .filter(({ topicArn }) => isOf(topicArn))
       .map(({ message }) => JSON.parse(message.Message ?? ''));

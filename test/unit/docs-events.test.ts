@@ -48,9 +48,9 @@ describe('the events', () => {
     ['docs/en/events.md', 'optional'],
     ['docs/pt/eventos.md', 'opcional'],
   ])('%s lists the fields that may be absent: %s', (file, word) => {
-    const told = (readPage(file).tables[0]?.rows ?? []).filter(([, type = '']) => type.includes(word));
+    const reported = (readPage(file).tables[0]?.rows ?? []).filter(([, type = '']) => type.includes(word));
     const optional = Object.entries(businessEvents.fields).filter(([, field]) => field.optional);
-    expect(told.map(([field = '']) => inlineCode(field)[0]).sort()).toEqual(optional.map(([name]) => name).sort());
+    expect(reported.map(([field = '']) => inlineCode(field)[0]).sort()).toEqual(optional.map(([name]) => name).sort());
   });
 });
 

@@ -7,8 +7,8 @@ import { inlineCode, readPage } from '../support/markdown-page.ts';
 it('the page of generated clients names the tested generators and versions', () => {
   const { rows = [] } =
     readPage('docs/en/generated-clients.md').tables.find(({ heading }) => heading === 'Tested generators') ?? {};
-  const told = rows.map(([generator = '', versions]) => [inlineCode(generator)[0], versions]);
-  expect(told).toEqual([
+  const reported = rows.map(([generator = '', versions]) => [inlineCode(generator)[0], versions]);
+  expect(reported).toEqual([
     ...Object.keys(languages).map(name => [name, generatorVersion]),
     ['openapi-typescript', npmVersions['openapi-typescript']],
   ]);

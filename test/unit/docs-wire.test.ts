@@ -106,8 +106,8 @@ it('all calls are those of the OpenAPI document, with their success and scope', 
       ]),
   );
   const rows = page.webhooks.tables.find(({ heading }) => heading === 'All calls')?.rows ?? [];
-  const told = rows.map(([call = '', success, scope = '']) => [inlineCode(call)[0], success, inlineCode(scope)[0]]);
-  expect(told.toSorted()).toEqual(described.toSorted());
+  const reported = rows.map(([call = '', success, scope = '']) => [inlineCode(call)[0], success, inlineCode(scope)[0]]);
+  expect(reported.toSorted()).toEqual(described.toSorted());
 });
 
 describe('the sample answers are what the service answers', () => {

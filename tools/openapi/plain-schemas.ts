@@ -27,7 +27,7 @@ export function opened(schema: Schema): Schema {
   const inner = Object.entries(properties ?? {}).map(([name, property]) => [name, opened(property)]);
   return {
     ...rest,
-    ...(texts.length > 0 && { description: told(rest.description, texts), 'x-extensible-enum': texts }),
+    ...(texts.length > 0 && { description: listValues(rest.description, texts), 'x-extensible-enum': texts }),
     ...(properties && { properties: Object.fromEntries(inner), additionalProperties: furtherFields }),
     ...(items && { items: opened(items) }),
   };
@@ -99,7 +99,7 @@ function common(schemas: readonly Schema[]): Schema {
   return values.includes(undefined) || first.type === 'boolean' ? rest : { ...rest, enum: [...new Set(values)] };
 }
 
-function told(description: string | undefined, values: readonly string[]): string {
+function listValues(description: string | undefined, values: readonly string[]): string {
   const named = values.map(value => `\`${value}\``);
   if (description !== undefined && named.every(name => description.includes(name))) return `${description} ${more}`;
   return [description, `Today: ${named.join(', ')}. ${more}`].filter(part => part !== undefined).join(' ');

@@ -158,7 +158,7 @@ export function makeConsumer(
 interface Invocation {
   readonly inFlight: InFlightMessages;
   readonly remainingTime: () => number;
-  /** How much earlier than necessary the process stops receiving, in milliseconds. It is random, so that processes do not stop together. */
+  /** The process stops receiving this many milliseconds earlier than necessary. It is random, so that processes do not stop together. */
   readonly stopsEarlier: number;
   /** True once a message had to be deferred. */
   hasFailed: boolean;

@@ -96,5 +96,5 @@ export function composeDeliver(
   });
 }
 
-/** How long the write of an outcome is retried if DynamoDB does not respond. An outcome that is not stored causes another POST. */
+/** The write of an outcome is retried for this long if DynamoDB does not respond. An outcome that is not stored causes another POST. */
 const storeRetryTime = 2_000;

@@ -51,18 +51,18 @@ async function refusal({ method, path }: Pick<Operation, 'method' | 'path'>, sen
   for (const name of ['allow', 'accept', 'www-authenticate'])
     expect(inPortuguese.headers[name]).toBe(answer.headers[name]);
   expect(inPortuguese.status).toBe(answer.status);
-  if (method === 'HEAD') return { ...answer, found: undefined, told: `${answer.status}` };
-  const [problem, told] = [answer.json, inPortuguese.json];
+  if (method === 'HEAD') return { ...answer, found: undefined, reported: `${answer.status}` };
+  const [problem, reported] = [answer.json, inPortuguese.json];
   const same = ({ title: _title, detail: _detail, requisicao, errors = [], ...others }: typeof problem) => ({
     ...{ ...others, requisicao: typeof requisicao },
     errors: errors.map(({ pointer, code }: Record<string, string>) => ({ pointer, code })),
   });
   expect(problem).toMatchObject({ status: answer.status, type: expect.any(String) });
-  expect(same(told)).toEqual(same(problem));
-  expect(isProblemOfTables(problem, told), JSON.stringify([problem, told])).toBe(true);
-  const found = (problem.errors ?? []).map((finding: Told, at: number) => findingNames(finding, told.errors[at]));
+  expect(same(reported)).toEqual(same(problem));
+  expect(isProblemOfTables(problem, reported), JSON.stringify([problem, reported])).toBe(true);
+  const found = (problem.errors ?? []).map((finding: Told, at: number) => findingNames(finding, reported.errors[at]));
   expect(found).not.toContainEqual([]);
-  return { ...answer, found, told: `${answer.status} ${problem.code}` };
+  return { ...answer, found, reported: `${answer.status} ${problem.code}` };
 }
 
 const tell = ({ method }: Pick<Operation, 'method'>, status: number, code: string) =>
@@ -121,7 +121,7 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
 
   it.each(['', 'Bearer', 'Basic eDp5'])('requires a token, not %j (RFC 6750 section 3.1)', async authorization => {
     const missing = await refusal(operation, { headers: { authorization } });
-    expect(missing.told).toBe(tell(operation, 401, 'token_missing'));
+    expect(missing.reported).toBe(tell(operation, 401, 'token_missing'));
     expect(missing.headers['www-authenticate']).toMatch(
       /^Bearer realm="webhooks", resource_metadata="https?:\/\/[^"\\]+\/\.well-known\/oauth-protected-resource"$/,
     );
@@ -129,20 +129,20 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
 
   it('requires a valid token', async () => {
     const invalid = await refusal(operation, callers.stranger);
-    expect(invalid.told).toBe(tell(operation, 401, 'invalid_token'));
+    expect(invalid.reported).toBe(tell(operation, 401, 'invalid_token'));
     expect(invalid.headers['www-authenticate']).toMatch(
       /^Bearer realm="webhooks", error="invalid_token", error_description="[^"\\]+", resource_metadata="[^"\\]+"$/,
     );
   });
 
   it('requires an administrator, before any scope', async () => {
-    expect((await refusal(operation, callers.member)).told).toBe(tell(operation, 403, 'admin_required'));
+    expect((await refusal(operation, callers.member)).reported).toBe(tell(operation, 403, 'admin_required'));
   });
 
   it('requires its scope, before the body is read', async () => {
     const sent = { ...callers.unscoped, headers: text };
     const refused = await refusal(operation, mayHaveBody ? { ...sent, raw: 'x' } : sent);
-    expect(refused.told).toBe(tell(operation, 403, 'insufficient_scope'));
+    expect(refused.reported).toBe(tell(operation, 403, 'insufficient_scope'));
     expect(refused.headers['www-authenticate']).toBe(
       `Bearer realm="webhooks", error="insufficient_scope", scope="${scope}"`,
     );
@@ -155,15 +155,15 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
     it('accepts a body of at most 16 KiB', async () => {
       const headers = takesBody ? json : text;
       const raw = 'x'.repeat(16_385);
-      expect((await refusal(operation, { ...callers.admin, headers, raw })).told).toBe('413 payload_too_large');
+      expect((await refusal(operation, { ...callers.admin, headers, raw })).reported).toBe('413 payload_too_large');
       const first = await refusal(operation, { headers: { ...callers.stranger.headers, ...headers }, raw });
-      expect(first.told).toBe('401 invalid_token');
+      expect(first.reported).toBe('401 invalid_token');
     });
 
   if (takesBody)
     it('accepts only JSON', async () => {
       const codeOf = async (headers: Sent['headers'], raw: string) =>
-        (await refusal(operation, { ...callers.admin, ...(headers && { headers }), raw })).told;
+        (await refusal(operation, { ...callers.admin, ...(headers && { headers }), raw })).reported;
       for (const headers of [text, undefined]) expect(await codeOf(headers, '{}')).toBe('415 unsupported_media_type');
       for (const raw of ['{', ...(isBodyRequired ? [''] : [])])
         expect(await codeOf(json, raw)).toBe('400 invalid_json');
@@ -180,7 +180,7 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
   it.each(ofOperation)('finds %s', async (name, [, sent]) => {
     const content = typeof sent === 'string' ? { query: sent } : { headers: json, raw: JSON.stringify(sent) };
     const refused = await refusal(operation, { ...callers.admin, ...content });
-    expect(refused.told).toBe(tell(operation, 422, 'validation_failed'));
+    expect(refused.reported).toBe(tell(operation, 422, 'validation_failed'));
     if (refused.found) expect(refused.found).toEqual([[name]]);
   });
 
@@ -189,7 +189,7 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
       const sent = { ...callers.admin, ...(takesBody && { ...type, raw: body }) };
       for (const name of [event, 'demanda.finalizada', 'demanda.inventada', '__proto__']) {
         const refused = await refusal({ ...operation, path: path.replace(event, name) }, sent);
-        expect(refused.told, name).toBe(tell(operation, 404, 'webhook_not_found'));
+        expect(refused.reported, name).toBe(tell(operation, 404, 'webhook_not_found'));
       }
     });
 });
@@ -201,14 +201,14 @@ describe.each(paths)('%s', pattern => {
     const allowed = operationsOf(pattern).map(({ method }) => method);
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].filter(other => !allowed.includes(other))) {
       const refused = await refusal({ method, path }, callers.stranger);
-      expect(refused.told, method).toBe(tell({ method }, 405, 'method_not_allowed'));
+      expect(refused.reported, method).toBe(tell({ method }, 405, 'method_not_allowed'));
       expect(refused.headers.allow, method).toBe(allowed.join(', '));
     }
   });
 
   it('is unknown with a trailing slash, for any caller', async () => {
     for (const caller of [callers.nobody, callers.admin])
-      expect((await refusal({ method: 'GET', path: `${path}/` }, caller)).told).toBe('404 not_found');
+      expect((await refusal({ method: 'GET', path: `${path}/` }, caller)).reported).toBe('404 not_found');
   });
 });
 

@@ -81,7 +81,7 @@ describe('a change of a webhook in any state', () => {
     const read = webhook(states[before]);
     const wasRegistered = before !== 'nothing' && before !== 'hold';
     if (before !== 'nothing') await put(wasRegistered ? read : { ...hold, updatedAt: 1_000 });
-    const told = await acts[act]?.(read);
+    const reported = await acts[act]?.(read);
     const found = await find();
     const { unannounced, ...stored } = (await item()) ?? {};
 
@@ -93,7 +93,7 @@ describe('a change of a webhook in any state', () => {
       "operator's suspension": byOperator,
       "operator's reactivation": before === 'nothing' ? undefined : byOperator,
     };
-    expect(told).toEqual(act in answers ? answers[act] : found);
+    expect(reported).toEqual(act in answers ? answers[act] : found);
     // Attributes that an act does not change stay.
     const { updatedAt, url, webhookId, testedAt } = found ?? {};
     const isUnchanged = updatedAt === 1_000 && testedAt === undefined;
@@ -130,10 +130,10 @@ it.each([
   ['a removal of a webhook that an operator suspended', hold, 'PutItemCommand', remove, () => 'removed'],
 ])(
   '%s recognises its own write when the SDK repeats it after a lost answer',
-  async (_act, before, operation, act, told) => {
+  async (_act, before, operation, act, reported) => {
     if (before) await store.create(webhook(before));
     database.repeatNext(operation);
-    expect(await act()).toEqual(told());
+    expect(await act()).toEqual(reported());
   },
 );
 
@@ -230,14 +230,14 @@ describe('an operator', () => {
     [1_000, { read: 1_000, isCutOff: true }], // ten pages of it
   ])(
     'reads at most ten of %i pages for suspended and failing webhooks, and reports if it read all',
-    async (pages, told) => {
+    async (pages, reported) => {
       const dynamo = async ({ input }: ScanCommand) => {
         const page = Number(input.ExclusiveStartKey?.page ?? 0);
         const Items = [{ accountId: `a${page}`, eventName, status: 'suspended', updatedAt: 1 }];
         return { ScannedCount: 100, Items, ...(page + 1 < pages && { LastEvaluatedKey: { page: page + 1 } }) };
       };
       const endless = makeOperatorStore({ dynamo: dynamo as never, table: 'Webhooks', now: () => 0 });
-      expect(await endless.listTroubled()).toMatchObject(told);
+      expect(await endless.listTroubled()).toMatchObject(reported);
     },
   );
 });

@@ -15,7 +15,7 @@ export interface QueueDefinition {
   /** The default wait time of a receive, 0 by default. */
   readonly receiveWait?: number | undefined;
   readonly deadLetters?: { readonly queue: string; readonly maxReceiveCount: number } | undefined;
-  /** Whether the queue is fair, so that no group of messages waits for another's backlog. True by default. */
+  /** True by default: the queue is fair, so that no group of messages waits for another's backlog. */
   readonly isFair?: boolean;
 }
 

@@ -27,7 +27,7 @@ async function meet(fates: readonly Fate[], service = 'dynamodb', refusal?: Serv
     const effect = () => {
       effects += 1;
       if (refusal) throw refusal;
-      return { told: 'answer' };
+      return { reported: 'answer' };
     };
     const ended: unknown = await call({ service, operation: 'PutItem', takes: 8 }, effect).catch(error => error);
     return { ended, took: time.elapsed() - from };
@@ -38,8 +38,8 @@ async function meet(fates: readonly Fate[], service = 'dynamodb', refusal?: Serv
 const throttlingName = 'ProvisionedThroughputExceededException';
 
 it.each<[string, Fate[], string, object, number]>([
-  ['an answer', ['fine'], 'dynamodb', { told: 'answer', $metadata: { attempts: 1 } }, 1],
-  ['a second attempt', ['request_lost'], 'sqs', { told: 'answer', $metadata: { attempts: 2 } }, 1],
+  ['an answer', ['fine'], 'dynamodb', { reported: 'answer', $metadata: { attempts: 1 } }, 1],
+  ['a second attempt', ['request_lost'], 'sqs', { reported: 'answer', $metadata: { attempts: 2 } }, 1],
   ['an effect whose response was lost', ['answer_lost'], 'sqs', { $metadata: { attempts: 2 } }, 2],
   ['no answer', ['request_lost', 'answer_lost', 'request_lost'], 'sqs', { name: 'TimeoutError' }, 1],
   ['throttling of a table', thrice('throttled'), 'dynamodb', { name: throttlingName, $fault: 'client' }, 0],

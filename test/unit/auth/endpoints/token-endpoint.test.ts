@@ -47,9 +47,9 @@ describe('In the order of the checks,', () => {
     ['grant_type', { body: encode({ client_id: 'nobody' }) }, 'grant_type_missing'],
   ] as const;
 
-  it.each(first)('%s comes before the next.', async (_, request, told) => {
+  it.each(first)('%s comes before the next.', async (_, request, reported) => {
     const { json } = await service.send('token', request);
-    expect(json.error_description).toBe(oauthCases[told][2]);
+    expect(json.error_description).toBe(oauthCases[reported][2]);
   });
 
   it('the client comes before the grant, the parameters and the user.', async () => {

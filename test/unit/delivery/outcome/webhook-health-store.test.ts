@@ -27,21 +27,21 @@ const now = noon + 1_000;
 const gap = { failingSince: noon + 500 };
 
 /** An act, what the attempt had read, what is stored, the result, and what is stored then. */
-it.each<[keyof typeof acts, Partial<Webhook>, Partial<Webhook>, unknown, Partial<Webhook> & { told?: string }]>([
+it.each<[keyof typeof acts, Partial<Webhook>, Partial<Webhook>, unknown, Partial<Webhook> & { reported?: string }]>([
   ['startedFailing', {}, { failingMark: 20 }, true, { failingSince: now }],
   ['startedFailing', {}, failing, false, failing],
   ['recovered', failing, failing, true, {}],
   ['recovered', failing, announced, false, announced],
   ['recovered', failing, {}, false, {}],
-  ['recovered', announced, announced, true, { told: 'webhook.recovered' }],
-  ['recovered', { announcedSince: noon }, { announcedSince: noon }, true, { told: 'webhook.recovered' }],
+  ['recovered', announced, announced, true, { reported: 'webhook.recovered' }],
+  ['recovered', { announcedSince: noon }, { announcedSince: noon }, true, { reported: 'webhook.recovered' }],
   ['recovered', announced, { ...announced, ...gone }, false, { ...announced, ...gone }],
-  ['announceFailing', failing, failing, true, { ...announced, failingMark: 20, told: 'webhook.failing' }],
+  ['announceFailing', failing, failing, true, { ...announced, failingMark: 20, reported: 'webhook.failing' }],
   ['announceFailing', failing, { ...failing, failingMark: 20 }, false, { ...failing, failingMark: 20 }],
   ['announceFailing', failing, gap, false, gap],
   ['announceFailing', failing, { ...failing, ...gone }, false, { ...failing, ...gone }],
-  ['suspendGone', {}, {}, 'suspended', { ...gone, failingSince: now, updatedAt: now, told: 'webhook.suspended' }],
-  ['suspendGone', {}, gap, 'suspended', { ...gone, ...gap, updatedAt: now, told: 'webhook.suspended' }],
+  ['suspendGone', {}, {}, 'suspended', { ...gone, failingSince: now, updatedAt: now, reported: 'webhook.suspended' }],
+  ['suspendGone', {}, gap, 'suspended', { ...gone, ...gap, updatedAt: now, reported: 'webhook.suspended' }],
   ['suspendGone', {}, gone, 'suspended_already', gone],
   ['suspendGone', {}, { resetAt: now }, 'outdated', { resetAt: now }],
   ['suspendFailing', failing, gap, false, gap],
@@ -61,6 +61,6 @@ it.each<[keyof typeof acts, Partial<Webhook>, Partial<Webhook>, unknown, Partial
   const Key = webhookKey('conta-1', 'demanda.criada');
   const { Item = {} } = await dynamo(new GetCommand({ TableName: 'Webhooks', Key }));
   const { unannounced, announcementShard: _, announcementAt: __, ...stored } = Item;
-  const { told, ...changes } = after;
-  expect({ ...stored, told: unannounced?.type }).toEqual({ ...aWebhook(changes), told });
+  const { reported, ...changes } = after;
+  expect({ ...stored, reported: unannounced?.type }).toEqual({ ...aWebhook(changes), reported });
 });

@@ -41,10 +41,10 @@ describe('the line of a command', () => {
   it.each([
     ['two minutes ahead', 120_000, 'ahead of'],
     ['eight days behind', -8 * 86_400_000, 'behind'],
-  ])('has AWS’s time if the local clock is %s, with a warning', async (_case, off, told) => {
+  ])('has AWS’s time if the local clock is %s, with a warning', async (_case, off, reported) => {
     const wrong = under({ hasDates: true, time: { now: () => Date.now() + off } });
     const { code, stdout, stderr } = await wrong.run(`--json ${create}`);
-    expect([code, stderr]).toEqual([0, expect.stringMatching(` seconds ${told} that of `)]);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(` seconds ${reported} that of `)]);
     const [line] = await trail();
     for (const time of [line?.at, line?.endedAt, JSON.parse(stdout).createdAt])
       expect(Math.abs(Date.parse(time ?? '') - Date.now())).toBeLessThan(30_000);
@@ -185,9 +185,9 @@ describe('the audit trail', () => {
     const records = await trail(1_000);
     expect([...new Set(records.map(({ command }) => command))].sort()).toEqual(await auditedCommands());
     expect(records.filter(({ outcome }) => outcome === 'started')).toEqual([]);
-    const told = JSON.stringify(records);
-    for (const secret of [canary, password, clientSecret, email]) expect(told).not.toContain(secret);
-    expect(told).toContain(clientId);
+    const reported = JSON.stringify(records);
+    for (const secret of [canary, password, clientSecret, email]) expect(reported).not.toContain(secret);
+    expect(reported).toContain(clientId);
   });
 });
 

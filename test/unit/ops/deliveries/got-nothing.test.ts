@@ -10,11 +10,11 @@ import { answer, noon } from '../../delivery/builders.ts';
 
 let operated: OperatedTables;
 let stage: Stage;
-let told = 0;
+let reported = 0;
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: noon - 7 * day });
-  [stage, operated, told] = [makeStage(), await startOperatedTables(), 0];
+  [stage, operated, reported] = [makeStage(), await startOperatedTables(), 0];
 });
 
 afterEach(async () => {
@@ -34,11 +34,11 @@ const publish = async (changes: object = {}) => {
 /** Copies the lines that the functions have written to the log. */
 const writeLogs = () => {
   vi.setSystemTime(stage.now());
-  for (const line of stage.lines.slice(told)) {
+  for (const line of stage.lines.slice(reported)) {
     const [message, fields = {}] = JSON.parse(line);
     operated.logs.put('delivery', JSON.stringify({ message, ...fields }));
   }
-  told = stage.lines.length;
+  reported = stage.lines.length;
 };
 
 /** Copies the items of the functions to the tables of the commands. */

@@ -96,7 +96,7 @@ export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, w
           alive -= 1;
           idle.splice(idle.indexOf(running), 1);
         });
-        note('invocation', `${label} ${told(outcome)}`, () => outcome);
+        note('invocation', `${label} ${textOf(outcome)}`, () => outcome);
         idle.push(running);
         end(outcome);
       });
@@ -125,7 +125,7 @@ async function callAsync<Result>(act: () => Result | Promise<Result>): Promise<R
   return act();
 }
 
-function told(outcome: Outcome): string {
+function textOf(outcome: Outcome): string {
   const isError = outcome.status === 'failed' && outcome.error instanceof Error;
   return isError ? `failed ${outcome.error.name}` : outcome.status;
 }

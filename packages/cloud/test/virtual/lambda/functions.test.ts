@@ -124,8 +124,8 @@ describe('an event source', () => {
     const cloud = makeCloud({ sources, start }, dyingOnce());
     cloud.send('q', { body: 'a' });
     await cloud.run(180_000);
-    const told = cloud.trace(({ kind }) => kind === 'process').map(({ text }) => text);
-    expect(told).toEqual(['f#1 starts', 'f#1 dies: after other:Do', 'f#2 starts']);
+    const reported = cloud.trace(({ kind }) => kind === 'process').map(({ text }) => text);
+    expect(reported).toEqual(['f#1 starts', 'f#1 dies: after other:Do', 'f#2 starts']);
     expect(cloud.queue('q').bodies()).toEqual([]);
   });
 });
