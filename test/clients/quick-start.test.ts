@@ -26,7 +26,7 @@ const sections = [
   'deliveries: List deliveries',
   'deliveries: Look up a delivery',
   'deliveries: Resend a delivery',
-  'deliveries: Replay a span of time',
+  'deliveries: Replay a time range',
   'nothing-arrived: Nothing arrived',
   'webhooks: Delete',
   'webhooks: Register',

@@ -25,7 +25,7 @@ const cells = (heading: string, at: number) => page.tables.filter(table => table
 
 describe('the page of the capacity', () => {
   it('has the places, units and bytes that follow from the counts', () => {
-    expect(cells('What limits, and the next knob', 0)).toEqual(
+    expect(cells('Limits and how to raise them', 0)).toEqual(
       rates.map(rate => [
         whole(rate),
         whole(Math.ceil(rate / perProcess)),
@@ -55,18 +55,18 @@ describe('the page of the capacity', () => {
 
   it.each([
     `takes ${attempt.toFixed(2)} ms of a whole core`,
-    `has ${coreShare.toFixed(2)} of one, so that a process makes ${perProcess} attempts a second`,
+    `has ${coreShare.toFixed(2)} of one, so a process makes ${perProcess} attempts a second`,
     `make ${newAccount.firstConcurrency * perProcess} first attempts a second`,
     `${usual.firstConcurrency} processes make ${whole(usual.firstConcurrency * perProcess)} attempts`,
     `starts with five batches, ${5 * perProcess} attempts a second`,
-    `at most ${first} at once in flight`,
-    `two processes hold ${2 * first} attempts, so that answers after ${(2 * first) / 100} s fill them`,
+    `at most ${first} attempts in flight`,
+    `two processes hold ${2 * first} attempts, so responses after ${(2 * first) / 100} s fill them`,
     `${usual.firstConcurrency} processes of 1,000 hold ${whole(usual.firstConcurrency * first)}`,
     `of 1,000 hold ${whole(held)} at most`,
     `An entry costs it about ${entry.toFixed(2)} ms`,
-    `${swept} a second. A delivery that fails to its end needs ${visits} of them`,
+    `${swept} a second. A delivery that exhausts its attempts needs ${visits} of them`,
     `So ${Math.floor(swept / visits)} deliveries a second may fail permanently`,
-    `the route's throttle refuses from ${limitsOf(stage, 'token').rateLimit} a second on`,
+    `the route's throttle rejects more than ${limitsOf(stage, 'token').rateLimit} a second`,
   ])('says: %s', phrase => {
     expect(text).toContain(phrase);
   });

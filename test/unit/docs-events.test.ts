@@ -17,7 +17,7 @@ describe('the events', () => {
   it('are all there', () => {
     const names = events.headings.map(({ text }) => text).filter(text => text.includes('.'));
     expect(names).toEqual(EVENT_NAMES);
-    expect(firstCells(events, 'Which fields in which event')).toEqual([EVENT_NAMES]);
+    expect(firstCells(events, 'Fields of each event')).toEqual([EVENT_NAMES]);
   });
 
   it.each(EVENT_NAMES)('%s: its fields and the sample are what is sent', name => {
@@ -25,7 +25,7 @@ describe('the events', () => {
     const parsed = parse(message);
     if (parsed.outcome !== 'event') throw new Error(parsed.detail);
     expect(blocksOf(events, name)).toEqual([parsed.event.body]);
-    const [table] = events.tables.filter(({ heading }) => heading === 'Which fields in which event');
+    const [table] = events.tables.filter(({ heading }) => heading === 'Fields of each event');
     const row = table?.rows.find(([cell = '']) => cell.includes(`\`${name}\``));
     const body = JSON.parse(parsed.event.body);
     expect(inlineCode(row?.[1] ?? '')).toEqual(Object.keys(body));

@@ -84,7 +84,7 @@ describe('the numbers', () => {
     ['deliveries', 'Suspend and reactivate', `for ${historyKept / day} days`],
     ['deliveries', 'History', `${historyKept / day} days`],
     ['deliveries', 'Resend a delivery', `${requestLimits.resendLimit} a minute`],
-    ['deliveries', 'Replay a span of time', `${second / replayInterval} a second`],
+    ['deliveries', 'Replay a time range', `${second / replayInterval} a second`],
     ['webhooks', 'Limits', `${requestLimits.resendLimit} a minute for each webhook`],
     ['webhooks', 'Limits', `${stage.registrationLimit} a minute for each account`],
     ['webhooks', 'Limits', `${requestLimits.testLimit} a minute for each account`],

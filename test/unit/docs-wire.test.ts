@@ -53,7 +53,7 @@ describe('the words of the wire', () => {
     [
       'a replay',
       'deliveries',
-      'Replay a span of time',
+      'Replay a time range',
       [Object.keys(replayRequest.shape), Object.keys(replayRecord.shape)],
     ],
     [
@@ -120,7 +120,7 @@ describe('the sample answers are what the service answers', () => {
     ['deliveries', 'List deliveries', deliveryPage],
     ['deliveries', 'Look up a delivery', deliveryDetail],
     ['deliveries', 'Resend a delivery', acceptedDelivery],
-    ['deliveries', 'Replay a span of time', replayRecord],
+    ['deliveries', 'Replay a time range', replayRecord],
     ['quick-start', '5. Send a test', deliveryPage],
   ];
 

@@ -113,7 +113,7 @@ describe('the error catalogue of integrators', () => {
   });
 
   it('names each field of a problem', () => {
-    expect(firstCells(errors, 'The form of errors')).toEqual([Object.keys(problemBody.shape)]);
+    expect(firstCells(errors, 'Error format')).toEqual([Object.keys(problemBody.shape)]);
   });
 });
 

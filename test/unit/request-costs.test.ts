@@ -28,7 +28,7 @@ const routes: readonly Route[] = [authRoutes, apiRoutes, webhookRoutes, delivery
   Object.values<Route>(table),
 );
 const [rows, commandRows] = readPage('docs/capacity.md')
-  .tables.filter(({ heading }) => heading === 'What a request costs at most')
+  .tables.filter(({ heading }) => heading === 'Maximum cost of a request')
   .map(table => table.rows);
 const rowOf = (request: string) => {
   const [, ...cells] = rows?.find(([name]) => name?.replaceAll('`', '') === request) ?? [];

@@ -1,6 +1,6 @@
 /**
- * Returns a handler of a Lambda function that subscribes to the topic of the output OperationsTopicArn and notifies the owner of a
- * webhook. Implement both functions: `addressOf` finds the address of an account, and `send` writes to it. A notice may come twice.
+ * Returns a Lambda handler for messages of the topic in the output OperationsTopicArn, which notifies the owner of a
+ * webhook. Implement both functions: `addressOf` finds the address of an account, and `send` writes to it. A notice may arrive twice.
  */
 export function makeHandler(addressOf, send) {
   return async function handler({ Records }) {

@@ -35,7 +35,7 @@ public static class Receiver
         var reason = Refusal(id, timestamp, signatures, body, now);
         if (reason != null) return Refuse(400, reason);
 
-        // Stores once per webhook-id. In your system: an INSERT with a unique key.
+        // Stores each webhook-id once. In your system, use an INSERT with a unique key.
         var path = Path.Combine("events", id + ".json");
         try
         {
@@ -43,13 +43,13 @@ public static class Receiver
             {
                 var newPath = Path.Combine("events", "new" + Guid.NewGuid());
                 File.WriteAllBytes(newPath, body);
-                File.Move(newPath, path); // only complete files get this name
+                File.Move(newPath, path); // only complete files have this name
                 Console.WriteLine(id + " " + Encoding.UTF8.GetString(body));
             }
         }
         catch (Exception error)
         {
-            return Refuse(500, error.GetType().Name); // not stored: Emissor will retry
+            return Refuse(500, error.GetType().Name); // the event is not stored, so Emissor will retry
         }
         return Results.NoContent();
     }
@@ -60,7 +60,7 @@ public static class Receiver
         return Results.StatusCode(status);
     }
 
-    // The 32 bytes after each whsec_. Without them every request is rejected: with an empty key, anybody could sign.
+    // Decodes the 32 bytes after each whsec_. Without keys, every request must fail: anyone can sign with an empty key.
     static byte[] KeyOf(string secret)
     {
         if (!Regex.IsMatch(secret, @"^whsec_[A-Za-z0-9+/]{43}=\z"))
@@ -70,7 +70,7 @@ public static class Receiver
         return Convert.FromBase64String(secret.Substring("whsec_".Length));
     }
 
-    // Returns why a request is refused; null if Emissor signed it within the last five minutes.
+    // Returns the reason to reject a request, or null if Emissor signed it within the last five minutes.
     static string Refusal(string id, string timestamp, string signatures, byte[] body, long now)
     {
         if (!Regex.IsMatch(id, @"^[A-Za-z0-9_-]+\z")) return "webhook-id is missing or malformed";

@@ -21,7 +21,7 @@ public class Receiver {
 
     public static void main(String[] args) throws IOException {
         keys = Stream.of(Objects.requireNonNullElse(System.getenv("SEGREDO"), "").split(" ", -1)).map(Receiver::keyOf).toList();
-        System.setProperty("sun.net.httpserver.maxReqTime", "15"); // seconds, for the body to arrive
+        System.setProperty("sun.net.httpserver.maxReqTime", "15"); // the maximum seconds until the body is complete
         Files.createDirectories(Path.of("events"));
         var server = HttpServer.create(new InetSocketAddress("127.0.0.1", 8080), 0);
         server.setExecutor(Executors.newCachedThreadPool());
@@ -30,7 +30,7 @@ public class Receiver {
             try {
                 status = receive(exchange);
             } catch (Throwable error) {
-                status = refuse(500, error.getClass().getName()); // not stored: Emissor will retry
+                status = refuse(500, error.getClass().getName()); // the event is not stored, so Emissor will retry
             }
             exchange.sendResponseHeaders(status, -1);
             exchange.close();
@@ -47,11 +47,11 @@ public class Receiver {
         if (body.length > 65_536) return refuse(413, "the body has over 64 KiB");
         var reason = refusal(id, timestamp, signatures, body, Instant.now().getEpochSecond());
         if (reason != null) return refuse(400, reason);
-        // Stores once per webhook-id. In your system: an INSERT with a unique key.
+        // Stores each webhook-id once. In your system, use an INSERT with a unique key.
         var file = Path.of("events", id + ".json");
         if (!Files.exists(file)) {
             var newFile = Files.write(Files.createTempFile(Path.of("events"), "new", ""), body);
-            Files.move(newFile, file); // only complete files get this name
+            Files.move(newFile, file); // only complete files have this name
             System.out.println(id + " " + new String(body, StandardCharsets.UTF_8));
         }
         return 204;
@@ -62,7 +62,7 @@ public class Receiver {
         return status;
     }
 
-    // The 32 bytes after each whsec_. Without them every request is rejected: with an empty key, anybody could sign.
+    // Decodes the 32 bytes after each whsec_. Without keys, every request must fail: anyone can sign with an empty key.
     static byte[] keyOf(String secret) {
         if (!secret.matches("whsec_[A-Za-z0-9+/]{43}=")) {
             throw new IllegalStateException("Put the segredo of each webhook (whsec_...) into SEGREDO, separated by one space.");
@@ -70,7 +70,7 @@ public class Receiver {
         return Base64.getDecoder().decode(secret.substring("whsec_".length()));
     }
 
-    // Returns why a request is refused; null if Emissor signed it within the last five minutes.
+    // Returns the reason to reject a request, or null if Emissor signed it within the last five minutes.
     static String refusal(String id, String timestamp, String signatures, byte[] body, long now)
             throws GeneralSecurityException {
         if (!id.matches("[A-Za-z0-9_-]+")) return "webhook-id is missing or malformed";

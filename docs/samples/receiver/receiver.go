@@ -19,7 +19,7 @@ import (
 var keys [][]byte
 var idForm = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// verify accepts only what Emissor signed, within the last five minutes.
+// verify returns an error unless Emissor signed the request within the last five minutes.
 func verify(id, timestamp, signatures string, body []byte, now int64) error {
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
 	switch {
@@ -59,7 +59,7 @@ func receive(request *http.Request) (int, error) {
 	if err != nil {
 		return 400, err
 	}
-	// Stores once per webhook-id. In your system: an INSERT with a unique key.
+	// Stores each webhook-id once. In your system, use an INSERT with a unique key.
 	name := "events/" + id + ".json"
 	if _, err := os.Stat(name); err == nil {
 		return 204, nil
@@ -73,17 +73,17 @@ func receive(request *http.Request) (int, error) {
 		err = closing
 	}
 	if err == nil {
-		err = os.Rename(file.Name(), name) // only complete files get this name
+		err = os.Rename(file.Name(), name) // only complete files have this name
 	}
 	if err != nil {
-		return 500, err // not stored: Emissor will retry
+		return 500, err // the event is not stored, so Emissor will retry
 	}
 	fmt.Println(id, string(body))
 	return 204, nil
 }
 
 func main() {
-	// The 32 bytes after each whsec_. Without them every request is rejected: with an empty key, anybody could sign.
+	// Decodes the 32 bytes after each whsec_. Without keys, every request must fail: anyone can sign with an empty key.
 	for _, secret := range strings.Split(os.Getenv("SEGREDO"), " ") {
 		text, hasPrefix := strings.CutPrefix(secret, "whsec_")
 		key, err := base64.StdEncoding.DecodeString(text)

@@ -2,14 +2,14 @@ import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-// The 32 bytes after each whsec_. Without them every request is rejected: with an empty key, anybody could sign.
+// Decodes the 32 bytes after each whsec_. Without keys, every request must fail: anyone can sign with an empty key.
 const secrets = (process.env.SEGREDO ?? '').split(' ');
 if (!secrets.every(secret => /^whsec_[A-Za-z0-9+/]{43}=$/.test(secret))) {
   throw new Error('Put the segredo of each webhook (whsec_...) into SEGREDO, separated by one space.');
 }
 const keys = secrets.map(secret => Buffer.from(secret.slice('whsec_'.length), 'base64'));
 
-// Returns why a request is refused; undefined if Emissor signed it within the last five minutes.
+// Returns the reason to reject a request, or undefined if Emissor signed it within the last five minutes.
 function refusal(id, timestamp, signatures, body, now) {
   if (!/^[A-Za-z0-9_-]+$/.test(id)) return 'webhook-id is missing or malformed';
   if (!/^[0-9]{1,12}$/.test(timestamp)) return 'webhook-timestamp is missing or malformed';
@@ -39,11 +39,11 @@ async function receive(request) {
   const signatures = headers['webhook-signature'] ?? '';
   const reason = refusal(id, timestamp, signatures, body, Date.now() / 1000);
   if (reason) return refuse(400, reason);
-  // Stores once per webhook-id. In your system: an INSERT with a unique key.
+  // Stores each webhook-id once. In your system, use an INSERT with a unique key.
   if (!existsSync(`events/${id}.json`)) {
     const newFile = `events/new${randomUUID()}`;
     writeFileSync(newFile, body);
-    renameSync(newFile, `events/${id}.json`); // only complete files get this name
+    renameSync(newFile, `events/${id}.json`); // only complete files have this name
     console.log(id, body.toString());
   }
   return 204;
@@ -55,9 +55,9 @@ function refuse(status, reason) {
 }
 
 mkdirSync('events', { recursive: true });
-const limits = { requestTimeout: 15_000, connectionsCheckingInterval: 1_000 }; // for the body to arrive
+const limits = { requestTimeout: 15_000, connectionsCheckingInterval: 1_000 }; // the body must arrive in time
 createServer(limits, (request, response) => {
   receive(request)
-    .catch(error => refuse(500, error.code ?? error.name)) // not stored: Emissor will retry
+    .catch(error => refuse(500, error.code ?? error.name)) // the event is not stored, so Emissor will retry
     .then(status => response.writeHead(status).end());
 }).listen(8080, '127.0.0.1');

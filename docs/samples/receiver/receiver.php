@@ -1,7 +1,7 @@
 <?php
-http_response_code(500); // holds if anything fails before the end: Emissor will retry
+http_response_code(500); // the status if the script fails before its end, so Emissor retries
 
-// The 32 bytes after each whsec_. Without them every request is rejected: with an empty key, anybody could sign.
+// Decodes the 32 bytes after each whsec_. Without keys, every request must fail: anyone can sign with an empty key.
 $keys = [];
 foreach (explode(' ', (string) getenv('SEGREDO')) as $secret) {
     if (!preg_match('~^whsec_[A-Za-z0-9+/]{43}=$~D', $secret)) {
@@ -11,7 +11,7 @@ foreach (explode(' ', (string) getenv('SEGREDO')) as $secret) {
     $keys[] = base64_decode(substr($secret, strlen('whsec_')));
 }
 
-// Returns why a request is refused; null if Emissor signed it within the last five minutes.
+// Returns the reason to reject a request, or null if Emissor signed it within the last five minutes.
 function refusal(array $keys, string $id, string $timestamp, string $signatures, string $body, int $now): ?string
 {
     if (!preg_match('~^[A-Za-z0-9_-]+$~D', $id)) return 'webhook-id is missing or malformed';
@@ -44,12 +44,12 @@ if (strlen($body) > 65536) refuse(413, 'the body has over 64 KiB');
 $reason = refusal($keys, $id, $timestamp, $signatures, $body, time());
 if ($reason !== null) refuse(400, $reason);
 
-// Stores once per webhook-id. In your system: an INSERT with a unique key.
+// Stores each webhook-id once. In your system, use an INSERT with a unique key.
 @mkdir('events');
 if (!file_exists("events/$id.json")) {
     $new = 'events/new' . bin2hex(random_bytes(16));
     if (file_put_contents($new, $body) !== strlen($body) || !rename($new, "events/$id.json")) {
-        refuse(500, 'the folder events cannot be written to'); // Emissor will retry
+        refuse(500, 'Could not write to the folder events'); // Emissor will retry
     }
     file_put_contents('php://stdout', "$id $body\n");
 }

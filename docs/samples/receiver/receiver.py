@@ -6,14 +6,14 @@ import tempfile
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-# The 32 bytes after each whsec_. Without them every request is rejected: with an empty key, anybody could sign.
+# Decodes the 32 bytes after each whsec_. Without keys, every request must fail: anyone can sign with an empty key.
 SECRETS = os.environ.get("SEGREDO", "").split(" ")
 if not all(re.fullmatch("whsec_[A-Za-z0-9+/]{43}=", secret) for secret in SECRETS):
     raise SystemExit("Put the segredo of each webhook (whsec_...) into SEGREDO, separated by one space.")
 KEYS = [base64.b64decode(secret[len("whsec_") :]) for secret in SECRETS]
 
 
-# Returns why a request is refused; None if Emissor signed it within the last five minutes.
+# Returns the reason to reject a request, or None if Emissor signed it within the last five minutes.
 def refusal(id, timestamp, signatures, body, now):
     if not re.fullmatch("[A-Za-z0-9_-]+", id):
         return "webhook-id is missing or malformed"
@@ -32,13 +32,13 @@ def refusal(id, timestamp, signatures, body, now):
 
 
 class Receiver(BaseHTTPRequestHandler):
-    timeout = 15  # seconds, for the body to arrive
+    timeout = 15  # the maximum seconds until the body is complete
 
     def do_POST(self):
         try:
             status = self.receive()
         except Exception as error:
-            status = self.refuse(500, type(error).__name__)  # not stored: Emissor will retry
+            status = self.refuse(500, type(error).__name__)  # the event is not stored, so Emissor will retry
         self.send_response(status)
         self.end_headers()
 
@@ -59,7 +59,7 @@ class Receiver(BaseHTTPRequestHandler):
         self.log_error("%d: %s", status, reason)
         return status
 
-    # None: it has over 64 KiB, or no length.
+    # Returns None if the body is over 64 KiB or has no length.
     def read_body(self):
         if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
             return self.read_chunks()
@@ -68,13 +68,13 @@ class Receiver(BaseHTTPRequestHandler):
             return None
         return self.rfile.read(int(length))
 
-    # A proxy or tunnel may pass a body on in chunks (RFC 9112 section 7.1). http.server does not put them together.
+    # A proxy or tunnel may send the body in chunks (RFC 9112, section 7.1), which http.server does not decode.
     def read_chunks(self):
         body = b""
         while size := re.match(rb"0*([0-9A-Fa-f]{1,5})[;\s]", self.rfile.readline(1024)):
             length = int(size[1], 16)
             if length == 0:
-                # Trailers and an empty line end it. What is left unread may reset the connection, and lose the answer.
+                # Trailers and an empty line end the body. Unread bytes may reset the connection, and the response is lost.
                 ends = any(self.rfile.readline(1024) in (b"\r\n", b"\n") for _ in range(100))
                 return body if ends else None
             if len(body) + length > 65536:
@@ -84,12 +84,12 @@ class Receiver(BaseHTTPRequestHandler):
         return None
 
 
-# Stores once per webhook-id. In your system: an INSERT with a unique key.
+# Stores each webhook-id once. In your system, use an INSERT with a unique key.
 def store(id, body):
     if not os.path.exists(f"events/{id}.json"):
         with tempfile.NamedTemporaryFile(dir="events", delete=False) as file:
             file.write(body)
-        os.replace(file.name, f"events/{id}.json")  # only complete files get this name
+        os.replace(file.name, f"events/{id}.json")  # only complete files have this name
         print(id, body.decode(), flush=True)
 
 
