@@ -4,36 +4,36 @@ import { LongestFirst } from './test/support/longest-first.ts';
 import { isFull } from './test/support/sample.ts';
 import { SummaryReporter } from './test/support/summary-reporter.ts';
 
-/** All processors. Vitest leaves one free by default, which is half of two. */
+/** The number of processors. By default, Vitest leaves one free, which would be half of a two-core machine. */
 const maxWorkers = availableParallelism();
 
-/** For suites that wait for other programs, for hashes that other threads compute, or for time to pass. */
-const waiting = maxWorkers + 1;
+/** The workers for suites that wait for other programs, for hashes in other threads, or for time to pass. */
+const waitingWorkers = maxWorkers + 1;
 
-/** For suites that wait most of their time: for deployments, browsers, and programs that are built. */
-const idle = maxWorkers + 2;
+/** The workers for suites that wait most of the time, for deployments, browsers or builds. */
+const idleWorkers = maxWorkers + 2;
 
-/** Suites share imported modules, which they do not change: separate imports for each suite would cost minutes. */
+/** Suites share imported modules, which they do not change. Separate imports for each suite would take minutes. */
 const isolate = false;
 
-/** The tests that `npm test` omits so that it ends within 3 minutes; the gate runs all. */
+/** The tests that `npm test` omits to finish within 3 minutes. The gate runs all tests. */
 const exclude = isFull ? [] : ['**/*.long.*'];
 
 export default defineConfig({
   test: {
     reporters: ['default', new SummaryReporter()],
-    // The default of all projects.
-    maxWorkers: idle,
+    // The default for all projects.
+    maxWorkers: idleWorkers,
     sequence: { sequencer: LongestFirst, groupOrder: 3 },
-    expect: { poll: { timeout: 20_000 } }, // real sockets on a busy machine: Vitest's own limit is a second
+    expect: { poll: { timeout: 20_000 } }, // for real sockets on a busy machine; Vitest's default is 1 s
     projects: [
-      // Lint, types and other checks of the whole tree.
+      // Checks of the whole tree, such as lint and types.
       {
         test: {
           name: 'checks',
           include: ['test/checks/*.test.ts'],
           testTimeout: 300_000, // on a busy machine
-          maxWorkers: waiting,
+          maxWorkers: waitingWorkers,
           sequence: { groupOrder: 1 },
         },
       },
@@ -44,9 +44,9 @@ export default defineConfig({
           exclude,
           globalSetup: ['test/support/database/dynamodb-local.ts'],
           isolate,
-          testTimeout: 30_000, // hashes and property tests on a busy machine; nothing here measures time
-          hookTimeout: 60_000, // some fill a table
-          maxWorkers: waiting,
+          testTimeout: 30_000, // for hashes and property tests on a busy machine
+          hookTimeout: 60_000, // some hooks fill a table
+          maxWorkers: waitingWorkers,
           sequence: { groupOrder: 1 },
         },
       },
@@ -59,7 +59,7 @@ export default defineConfig({
           isolate,
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          maxWorkers: waiting,
+          maxWorkers: waitingWorkers,
           sequence: { groupOrder: 1 },
         },
       },
@@ -73,23 +73,23 @@ export default defineConfig({
           isolate,
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          maxWorkers: waiting,
+          maxWorkers: waitingWorkers,
           sequence: { groupOrder: 1 },
         },
       },
-      // Worlds of fixed seeds: the service itself in virtual time, with faults.
+      // Simulated worlds with fixed seeds, which run the service in virtual time with faults.
       {
         test: {
           name: 'world',
           include: ['lab/test/world/*-seeds.test.ts'],
           isolate,
-          experimental: { viteModuleRunner: false }, // Node's own imports: what Vite makes of them takes a tenth longer
+          experimental: { viteModuleRunner: false }, // native imports, because Vite's take 10% longer
           testTimeout: 30_000,
-          maxWorkers: waiting,
+          maxWorkers: waitingWorkers,
           sequence: { groupOrder: 1 },
         },
       },
-      // The tests of the packages and of the laboratory: `.ci/run` runs them, because users of the service do not depend on them.
+      // The tests of the packages and of the laboratory. Only `.ci/run` runs them, because the service does not depend on them.
       {
         test: {
           name: 'packages',
@@ -107,10 +107,10 @@ export default defineConfig({
           exclude: ['lab/test/world/*-seeds.test.ts'],
           isolate,
           experimental: { viteModuleRunner: false }, // as for `world`
-          testTimeout: 120_000, // a world takes seconds, on a busy machine many
+          testTimeout: 120_000, // a world takes seconds, and longer on a busy machine
         },
       },
-      // External programs against a local run: publishers, receivers and API clients in their own languages.
+      // External programs against a local run, such as publishers, receivers and API clients in other languages.
       {
         test: {
           name: 'clients',
@@ -120,7 +120,7 @@ export default defineConfig({
           hookTimeout: 300_000,
         },
       },
-      // The OpenAPI documents in external generators, and against the recorded ones: `.ci/run` runs it.
+      // Tests of the OpenAPI documents with external generators and against recorded documents. `.ci/run` runs them.
       {
         test: {
           name: 'generators',
@@ -130,7 +130,7 @@ export default defineConfig({
           hookTimeout: 300_000,
         },
       },
-      // The pages in a browser, Debian's Chromium: `.ci/run` runs it.
+      // Tests of the console in Debian's Chromium. `.ci/run` runs them.
       {
         test: {
           name: 'console',
@@ -140,7 +140,7 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
-      // The documentation site, built from scratch, in a browser: `.ci/run` runs it.
+      // Tests of a new build of the documentation site in a browser. `.ci/run` runs them.
       {
         test: {
           name: 'site',
@@ -151,7 +151,7 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
-      // Deploys to an emulator of AWS and waits for it: `.ci/run` runs it concurrently with other suites. Each step has its own limit.
+      // Deployments to an AWS emulator. `.ci/run` runs them concurrently with other suites. Each step has its own timeout.
       {
         test: {
           name: 'deployment',

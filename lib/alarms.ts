@@ -11,20 +11,20 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
   return {
     LoginsFail: {
       severity: 'page',
-      impact: 'Requests to {auth_url} fail with 5xx: users cannot log in or refresh tokens.',
+      impact: 'Requests to {auth_url} fail with 5xx. Users cannot log in or refresh tokens.',
       command: 'smoke',
       rule: repeated(auth.api.metricServerError()),
     },
     StoreThrottled: {
       severity: 'page',
-      impact: 'DynamoDB throttles a table or an index: logins and requests fail, and events wait.',
+      impact: 'DynamoDB throttles a table or an index. Logins and requests fail, and events are delayed.',
       command: 'status',
       rule: repeated(own(configuration, 'StoreThrottled', { store: 'dynamodb' })),
     },
     InvalidGrantSurge: {
       severity: 'ticket',
       impact:
-        'Over 500 logins in 5 minutes are rejected: an attacker is guessing passwords, or a client is repeating an old one.',
+        'Emissor rejected over 500 logins in 5 minutes. An attacker may be guessing passwords, or a client may use an old one.',
       command: 'clients list',
       rule: {
         metric: own(configuration, 'InvalidGrant', { service: 'token' }).with({ period: fiveMinutes }),
@@ -34,16 +34,16 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
     },
     RefreshTokenReuse: {
       severity: 'ticket',
-      impact: 'A refresh token was used twice, so its session was ended: an attacker may have a copy of the token.',
+      impact: 'A refresh token was used twice, so Emissor ended its session. An attacker may have a copy of the token.',
       command: 'sessions list --user USER',
       rule: once(own(configuration, 'RefreshTokenReuse', { service: 'token' })),
     },
     KeysNotRotated: {
       severity: 'ticket',
       impact:
-        'The daily rotation of keys has not succeeded for 26 hours: new logins fail once the current keys expire.',
+        'The daily key rotation has not succeeded for 26 hours. New logins will fail once the current keys expire.',
       command: 'keys list',
-      // CloudWatch evaluates up to seven days if a period is an hour or longer, and one day if it is shorter.
+      // CloudWatch evaluates at most 7 days if the period is 1 hour or longer, and at most 1 day otherwise.
       rule: {
         metric: own(configuration, 'KeyCreated', { service: 'rotate-keys' }).with({
           statistic: 'SampleCount',
@@ -63,9 +63,9 @@ export function webhooksAlarms(configuration: StageConfiguration): AlarmRows {
   return {
     RequestsFail: {
       severity: 'page',
-      impact: 'Functions of {auth_url} or {base_url} return 500 or 503: requests fail because of an internal error.',
+      impact: 'Functions of {auth_url} or {base_url} return 500 or 503 because of internal errors.',
       command: 'smoke',
-      // Not the gateway's 5xx, because an account that changes one webhook many times at once receives 503, too.
+      // The gateway's 5xx metric also counts the 503 responses to an account that changes one webhook many times at once.
       rule: repeated(own(configuration, 'RequestFailed', { functions: 'http' })),
     },
   };
@@ -79,7 +79,7 @@ export function deliveryAlarms(
   return {
     EventsStuck: {
       severity: 'page',
-      impact: 'The oldest event has waited over 5 minutes for its first attempt: webhooks arrive late.',
+      impact: 'The oldest event has waited over 5 minutes for its first attempt. Receivers get webhooks late.',
       command: 'status',
       rule: {
         metric: events.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum', period: minute }),
@@ -89,7 +89,7 @@ export function deliveryAlarms(
     },
     RetriesLate: {
       severity: 'page',
-      impact: 'Deliveries are over 6 minutes overdue, or the sweeper, which resends them, has stopped.',
+      impact: 'Deliveries are over 6 minutes overdue, or the sweeper has stopped resending them.',
       command: 'status',
       rule: {
         metric: own(configuration, 'OldestDue', { service: 'sweep' }).with({ statistic: 'Maximum' }),
@@ -102,7 +102,7 @@ export function deliveryAlarms(
     NothingDelivered: {
       severity: 'page',
       impact:
-        'Under 10 % of at least 20 attempts in 5 minutes succeed, for 15 minutes: receivers get almost no webhooks.',
+        'For 15 minutes, under 10% of at least 20 attempts in 5 minutes succeeded. Receivers get almost no webhooks.',
       command: 'status',
       rule: {
         metric: new cloudwatch.MathExpression({
@@ -121,38 +121,38 @@ export function deliveryAlarms(
     InternalErrors: {
       severity: 'page',
       impact:
-        'Attempts fail, or their outcomes cannot be stored, because of internal errors (KMS, DynamoDB, network): events wait.',
+        'Internal errors (KMS, DynamoDB, network) prevent attempts or the storage of their outcomes. Events are delayed.',
       command: 'status',
       rule: repeated(own(configuration, 'InternalError', delivery)),
     },
     DeadLetters: {
       severity: 'ticket',
-      impact: 'Messages that Emissor could not process are in the dead-letter queue: they are not delivered.',
+      impact: 'The dead-letter queue has messages that Emissor could not process. Emissor does not deliver them.',
       command: 'dlq list',
       rule: {
         metric: deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', period: fiveMinutes }),
-        among: 3, // SQS may report some minutes late, which must not send a second mail
+        among: 3, // SQS may report the value minutes late, and the gap must not cause a second mail
       },
     },
     Blocked: {
       severity: 'ticket',
-      impact: 'A registered URL resolved to an address that is not public: an attack, or a DNS error of the receiver.',
+      impact: 'A registered URL resolved to a non-public address, due to an attack or a DNS error of the receiver.',
       command: 'webhooks list',
       rule: once(own(configuration, 'Blocked', delivery)),
     },
   };
 }
 
-/** Returns the alarm of each certificate of the stage's domains. */
+/** Returns an alarm for each certificate of the stage's domains. */
 export function certificateAlarms({ authDomain, baseDomain }: StageConfiguration): AlarmRows {
   const rows: Record<string, AlarmRow> = {};
   const add = (name: string, url: string, CertificateArn: string) => {
     rows[name] = {
       severity: 'ticket',
-      impact: `The certificate of ${url} expires within 30 days and was not renewed: after that no client can connect.`,
+      impact: `ACM has not renewed the certificate of ${url}, which expires within 30 days. Clients cannot connect after that.`,
       command: 'status',
       section: 'CertificateExpires',
-      // ACM renews a certificate 45 days before it expires. It stops reporting the remaining days when the certificate expires.
+      // ACM renews a certificate 45 days before it expires. After the expiry, ACM stops reporting the remaining days.
       rule: {
         metric: new cloudwatch.Metric({
           namespace: 'AWS/CertificateManager',
@@ -175,14 +175,14 @@ export function certificateAlarms({ authDomain, baseDomain }: StageConfiguration
 
 /** Returns the alarm of the scheduled smoke test, which runs once in each interval. */
 export function smokeAlarms(test: NodeFunction, interval: Duration): AlarmRows {
-  // Each period contains a completed test, which may start 5 minutes late and take up to 3. CloudWatch counts it slightly later.
+  // Each period contains a completed test. A test may start 5 minutes late and take 3 minutes, and CloudWatch counts it slightly later.
   const period = Duration.minutes(interval.toMinutes() + Math.max(interval.toMinutes(), 10));
   return {
     SmokeFailed: {
       severity: 'page',
-      impact: 'The smoke test of the stage, from login to delivery, failed or did not run.',
+      impact: 'The smoke test of the stage, which runs from login to delivery, failed or did not run.',
       command: 'smoke',
-      // `FILL`, because CloudWatch would judge older periods first if the newest has no value.
+      // Without `FILL`, CloudWatch would evaluate older periods if the newest period has no value.
       rule: {
         metric: new cloudwatch.MathExpression({
           expression: 'FILL(1 - errors, 0)',
@@ -198,8 +198,8 @@ export function smokeAlarms(test: NodeFunction, interval: Duration): AlarmRows {
 }
 
 /**
- * Returns the alarms of a function's new version. The version fails if invocations throw, run out of memory or time out, or if it returns
- * status 500, which Lambda does not count as an error. Lambda reports metrics by version while an alias points to two versions.
+ * Returns the alarms of a function's new version. The alarms fire if invocations throw, run out of memory or time out, or return status
+ * 500, which Lambda does not count as an error. Lambda reports metrics by version while an alias points to two versions.
  */
 export function releaseAlarms(
   configuration: StageConfiguration,
@@ -209,7 +209,7 @@ export function releaseAlarms(
   const sum = { statistic: 'Sum', period: minute };
   const { version } = currentVersion;
   const row = { severity: 'ticket', command: 'rollback', section: 'ReleaseFails' } as const;
-  const consequence = 'A release that is in progress is rolled back.';
+  const consequence = 'CodeDeploy rolls back a release in progress.';
   return {
     Crashes: {
       ...row,
@@ -237,7 +237,7 @@ export function releaseAlarms(
 
 export type AlarmRows = Readonly<Record<string, AlarmRow>>;
 
-/** Returns a metric that functions write themselves, summed minute by minute. */
+/** Returns a metric that the functions write, as a sum per minute. */
 export function own(configuration: StageConfiguration, metricName: string, dimensionsMap = {}): cloudwatch.Metric {
   return new cloudwatch.Metric({
     namespace: metricsNamespace(configuration),
@@ -248,12 +248,12 @@ export function own(configuration: StageConfiguration, metricName: string, dimen
   });
 }
 
-/** Returns the rule for a fault that may end without action. The alarm fires if the fault occurs in 3 of the last 15 minutes. */
+/** Returns a rule for faults that may end without action. The alarm fires if the fault occurs in 3 of the last 15 minutes. */
 function repeated(count: cloudwatch.Metric): AlarmRule {
   return { metric: count.with({ statistic: 'Sum', period: minute }), periods: 3, among: 15 };
 }
 
-/** Returns the rule for a single occurrence. Further occurrences within 15 minutes send no mail, because strangers can cause them. */
+/** Returns a rule for single occurrences. More occurrences within 15 minutes send no mail, because strangers can cause them. */
 function once(count: cloudwatch.Metric): AlarmRule {
   return { metric: count.with({ statistic: 'Sum', period: minute }), among: 15 };
 }

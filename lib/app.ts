@@ -5,7 +5,7 @@ import { releaseLabel } from './release.ts';
 import { addStage } from './stage.ts';
 import { ConfigurationError } from './stage-files.ts';
 
-/** Creates the CDK app of the stage that the context names, with checks by cdk-nag. An invalid stage file ends the program with its message. */
+/** Creates the CDK app of the stage in the context, with cdk-nag checks. Prints the error of an invalid stage file and exits. */
 export function makeApp(): void {
   const app = new App();
   try {

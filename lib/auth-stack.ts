@@ -25,7 +25,7 @@ export interface AuthStackProps extends StageProps {
   readonly data: DataStack;
 }
 
-/** {auth_url}: the endpoints that issue and verify tokens, their metadata documents, and the key rotation. */
+/** The endpoints of {auth_url}, which issue and verify tokens and publish metadata, and the key rotation. */
 export class AuthStack extends Stack {
   /** The logs of the functions that handle requests. */
   readonly requestLogs: readonly ILogGroup[];
@@ -52,7 +52,7 @@ export class AuthStack extends Stack {
     data.auth.addStage(this, 'auth');
 
     this.requestLogs = Object.values(services).map(({ logGroup }) => logGroup);
-    // The operator's command line applies the stage's password rule, invokes the rotation and uses its settings.
+    // The operators' command line enforces the minimum password length, invokes the rotation and reads its settings.
     new CfnOutput(this, 'PasswordMinimumLength', { value: String(configuration.passwordMinimumLength) });
     new CfnOutput(this, 'RotateKeysFunction', { value: rotateKeys.live.functionArn });
     new CfnOutput(this, 'RotateKeysSettings', { value: this.toJsonString(rotateKeys.variables) });
@@ -64,7 +64,7 @@ export class AuthStack extends Stack {
       configuration,
       entry: 'lambdas/auth/endpoints/token.handler.ts',
       timeout: Duration.seconds(15),
-      memorySize: 1769, // one full vCPU: with less, the password hash makes every login slower
+      memorySize: 1769, // one full vCPU, because password hashing with less would slow down every login
       reservedConcurrentExecutions: configuration.tokenConcurrency,
       tables: {
         CLIENTS_TABLE: data.clients.may('BatchGetItem'),
@@ -115,7 +115,7 @@ export class AuthStack extends Stack {
     });
   }
 
-  /** Returns the variables that revocation and introspection both need to recognise the tokens of this issuer. */
+  /** Returns the variables that the revocation and introspection endpoints need to recognise tokens of this issuer. */
   #tokenReaderEnvironment() {
     const { data } = this.#props;
     return {
@@ -136,7 +136,7 @@ export class AuthStack extends Stack {
     });
   }
 
-  /** Adds the key rotation. It runs once a day, and at the first deployment, which needs the first keys. */
+  /** Adds the key rotation, which runs daily. It also runs at the first deployment to create the first keys. */
   #addRotateKeys() {
     const { configuration, data } = this.#props;
     const rotateKeys = new NodeFunction<z.input<typeof rotateKeysEnvironment>>(this, 'RotateKeys', {

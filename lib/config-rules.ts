@@ -2,13 +2,13 @@ import { minOtherLanes, reservedConcurrency, unreservedConcurrency } from './acc
 import { type LaneConcurrency, laneConcurrency } from './lane-concurrency.ts';
 import type { StageValues } from './stage-values.ts';
 
-/** Returns a text for each rule that a stage's values violate. The text has the key to change and the valid values. */
+/** Returns a message for each rule that a stage's values violate. The message names the key to change and its valid values. */
 export function brokenRules(values: StageValues): readonly string[] {
   return rules.map(rule => rule(values)).filter(problem => problem !== false);
 }
 
 const rules: readonly ((values: StageValues) => string | false)[] = [
-  ({ account, region }) => !account !== !region && 'region must be given together with account',
+  ({ account, region }) => !account !== !region && 'account and region must be set together',
   ({ authDomain, baseDomain }) =>
     authDomain !== undefined &&
     authDomain.name === baseDomain?.name &&
@@ -25,7 +25,7 @@ const rules: readonly ((values: StageValues) => string | false)[] = [
     removalPolicy === 'destroy' && protection && 'protection must be false if removalPolicy is destroy',
   ({ retrySchedule }) =>
     retrySchedule.reduce((sum, wait) => sum + wait, 0) > 9 * day &&
-    'retrySchedule must be at most 9d in total: a delayed delivery ends 10 days after its event, and a receiver may ask for 1 more day. Remove or shorten waits',
+    'retrySchedule must be at most 9d in total: a delayed delivery ends 10 days after its event, and Retry-After may add 1 day. Remove or shorten waits',
   accountTooSmall,
 ];
 
@@ -38,7 +38,7 @@ function isElsewhere(
   return domain !== undefined && account !== undefined && !domain.certificateArn.includes(`:acm:${region}:${account}:`);
 }
 
-/** After the reservations, the account must have enough left for Lambda's unreserved minimum, the lanes, the sweeper and a request. */
+/** Checks that the reservations leave enough concurrency for Lambda's unreserved minimum, the lanes, the sweeper and a request. */
 function accountTooSmall(values: StageValues): string | false {
   const { accountConcurrency, tokenConcurrency, smokeReceiverUrl } = values;
   if (tokenConcurrency === 0) return false;
@@ -46,11 +46,11 @@ function accountTooSmall(values: StageValues): string | false {
   const lanes = sumOf(laneConcurrency(accountConcurrency));
   const others = Math.max(unreservedConcurrency, lanes + minOtherLanes);
   if (accountConcurrency >= reserved + others) return false;
-  const whose =
-    smokeReceiverUrl === undefined ? 'tokenConcurrency and the receiver of smoke tests' : 'tokenConcurrency';
-  return `accountConcurrency must be at least ${reserved + others}, because ${whose} reserve ${reserved} and all other functions need ${others}. Ask AWS to raise the quota (Service Quotas, AWS Lambda, Concurrent executions), or lower tokenConcurrency`;
+  const owners =
+    smokeReceiverUrl === undefined ? 'tokenConcurrency and the smoke receiver reserve' : 'tokenConcurrency reserves';
+  return `accountConcurrency must be at least ${reserved + others}, because ${owners} ${reserved} and all other functions need ${others}. Request a higher quota (Service Quotas, AWS Lambda, Concurrent executions), or lower tokenConcurrency`;
 }
 
 function sumOf(lanes: LaneConcurrency): number {
-  return Object.values(lanes).reduce((sum, places) => sum + places, 0);
+  return Object.values(lanes).reduce((sum, concurrency) => sum + concurrency, 0);
 }

@@ -9,54 +9,54 @@ import { requiredWithCustomers, type StageValues, stageValues } from './stage-va
 export type StageConfiguration = StageValues & LaneConcurrency & { readonly stage: StageName };
 
 /**
- * Returns the configuration of one stage. `overrides` take precedence over its file, and the file takes precedence over the defaults.
+ * Returns the configuration of a stage. `overrides` take precedence over the stage's file, and the file over the defaults.
  *
  * @throws {ConfigurationError} for an unknown stage, an unknown key, or an invalid or missing value.
  */
 export function stageConfiguration(name: unknown, overrides: Record<string, unknown> = {}): StageConfiguration {
   const stage = knownStage(name);
-  const given: Record<string, unknown> = { ...readStageFile(stage), ...overrides };
-  refuseUnknownKeys(given);
-  if (hasCustomers({ stage })) requireValues(stage, given);
-  const values = parse(stage, given);
+  const input: Record<string, unknown> = { ...readStageFile(stage), ...overrides };
+  rejectUnknownKeys(input);
+  if (hasCustomers({ stage })) requireValues(stage, input);
+  const values = parse(stage, input);
   const broken = brokenRules(values);
-  if (broken.length > 0) throw refusal(stage, broken);
+  if (broken.length > 0) throw invalid(stage, broken);
   return { stage, ...values, ...laneConcurrency(values.accountConcurrency) };
 }
 
 /**
- * Returns the configuration for the context of a CDK app: `-c stage=NAME` (default `dev`). In the stages `local` and `dev`,
+ * Returns the configuration for the context of a CDK app. `-c stage=NAME` selects the stage (default `dev`). In `local` and `dev`,
  * `-c KEY=VALUE` overrides a value. Other stages accept only `gradual`, because the next deployment would undo any other override.
- * `release` is not a stage value (`release.ts`).
+ * `release` is not a stage value (see `release.ts`).
  *
  * @throws {ConfigurationError} for an unknown stage, an unknown key, or an invalid or missing value.
  */
 export function contextConfiguration(context: Readonly<Record<string, unknown>>): StageConfiguration {
   const { stage = 'dev', release: _, ...others } = context;
-  // The CDK's own keys all contain a colon or a slash. Any other key is meant for Emissor, perhaps misspelt.
+  // The CDK's own keys contain a colon or a slash. Any other key is for Emissor, and may be misspelt.
   const overrides = Object.fromEntries(Object.entries(others).filter(([key]) => !/[:/]/.test(key)));
   const keys = Object.keys(overrides).filter(key => key !== 'gradual');
   if (keys.length > 0 && isStageName(stage) && hasCustomers({ stage })) {
     throw new ConfigurationError(
-      `Stage ${stage}: ${keys.join(', ')} was given by -c, which the next deployment would undo. Set it in stages/${stage}.ts instead.`,
+      `Stage ${stage}: the next deployment would undo -c ${keys.join(', ')}. Set values in stages/${stage}.ts instead.`,
     );
   }
   return stageConfiguration(stage, overrides);
 }
 
-/** Returns whether a stage has customers. The other stages are for experiments. */
+/** Returns true if a stage has customers. The other stages are for experiments. */
 export function hasCustomers({ stage }: Pick<StageConfiguration, 'stage'>): boolean {
   return !trialStages.includes(stage);
 }
 
-/** Returns the CloudWatch namespace of a stage's own metrics. It is separate, because stages may share an account. */
+/** Returns the CloudWatch namespace of a stage's own metrics. Each stage has its own, because stages may share an account. */
 export function metricsNamespace({ stage }: Pick<StageConfiguration, 'stage'>): string {
   return `Emissor/${stage}`;
 }
 
 /**
- * Returns the values that a function reads in variables of the same names: `registrationLimit` in `REGISTRATION_LIMIT`,
- * `attemptTimeout` in `ATTEMPT_TIMEOUT_MS`. The stacks themselves set the variables that have other names or units.
+ * Returns the stage values that a function reads from variables of the same name, such as `registrationLimit` from `REGISTRATION_LIMIT`
+ * and `attemptTimeout` from `ATTEMPT_TIMEOUT_MS`. The stacks set variables that have other names or units.
  */
 export function stageVariables<Schema extends z.core.$ZodObject>(
   schema: Schema,
@@ -68,12 +68,12 @@ export function stageVariables<Schema extends z.core.$ZodObject>(
   return Object.fromEntries(variables);
 }
 
-/** Returns whether a stage has a stack for smoke tests, which contains its own receiver or scheduled tests. */
+/** Returns true if a stage has a stack for smoke tests, which contains a receiver, scheduled tests, or both. */
 export function hasSmokeStack({ smokeReceiverUrl, smokeSchedule }: StageConfiguration): boolean {
   return smokeReceiverUrl === undefined || smokeSchedule !== undefined;
 }
 
-/** The variables that have the name of a stage value. */
+/** The variables of a schema that have the name of a stage value. */
 type StageVariables<Variables> = {
   [Name in keyof Variables & string as KeyOf<Name> extends keyof StageValues ? Name : never]: Variables[Name];
 };
@@ -84,17 +84,17 @@ function keyOf(variable: string): string {
   return camelCase(variable.replace(/_MS$/, ''));
 }
 
-function refuseUnknownKeys(given: Record<string, unknown>): void {
+function rejectUnknownKeys(input: Record<string, unknown>): void {
   const keys = Object.keys(stageValues.shape);
-  const unknown = Object.keys(given).find(key => !keys.includes(key));
+  const unknown = Object.keys(input).find(key => !keys.includes(key));
   if (unknown === undefined) return;
   throw new ConfigurationError(`Unknown stage value "${unknown}". The values are ${keys.join(', ')}.`);
 }
 
-function requireValues(stage: StageName, given: Record<string, unknown>): void {
+function requireValues(stage: StageName, input: Record<string, unknown>): void {
   const missing = Object.entries(stageValues.shape).flatMap(([key, schema]) => {
     const required = requiredWithCustomers.get(schema);
-    return required && isEmpty(given[key]) ? [`${key} (${required.what})`] : [];
+    return required && isEmpty(input[key]) ? [`${key} (${required.what})`] : [];
   });
   if (missing.length === 0) return;
   throw new ConfigurationError(`Stage ${stage}: stages/${stage}.ts must set ${missing.join(', ')}.`);
@@ -104,18 +104,18 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
-function parse(stage: StageName, given: Record<string, unknown>): StageValues {
-  const { success, data, error } = stageValues.safeParse(given);
+function parse(stage: StageName, input: Record<string, unknown>): StageValues {
+  const { success, data, error } = stageValues.safeParse(input);
   if (success) return data;
-  throw refusal(
+  throw invalid(
     stage,
     error.issues.map(issue => `${issue.path[0]?.toString() ?? 'configuration'} ${issue.message}`),
   );
 }
 
-function refusal(stage: StageName, problems: readonly string[]): ConfigurationError {
+function invalid(stage: StageName, problems: readonly string[]): ConfigurationError {
   return new ConfigurationError(`Stage ${stage}: ${[...new Set(problems)].join('; ')}.`);
 }
 
-/** Stages for experiments, which have no customers and require no values. */
+/** The stages for experiments. They have no customers and require no values. */
 const trialStages: readonly StageName[] = ['local', 'dev'];

@@ -14,14 +14,14 @@ export interface StageDashboardProps {
   readonly base: HttpEndpoint;
   readonly queues: Readonly<Record<'events' | 'retries' | 'slow', WorkQueue>>;
   readonly deadLetters: DeadLetterQueue;
-  /** The log groups of the functions that make attempts. */
+  /** The log groups of the functions that attempt deliveries. */
   readonly deliveryLogs: readonly logs.ILogGroup[];
 }
 
 /**
- * The dashboard of a stage: tokens, API, events in and out, failing webhooks, and waiting messages. Next to the counts of each part
- * are graphs of the alarms' metrics with their thresholds, from the alarms' own table. A stage without customers has no dashboard,
- * because it would double the stage's cost.
+ * The dashboard of a stage. It shows tokens, requests, events in and out, waiting messages and failed attempts. Graphs of the alarms'
+ * metrics and thresholds are next to the counts of each part. A stage without customers has no dashboard, because it would double the
+ * stage's cost.
  */
 export class StageDashboard extends Construct {
   readonly #props: StageDashboardProps;
@@ -35,12 +35,12 @@ export class StageDashboard extends Construct {
       defaultInterval: Duration.days(1),
       periodOverride: cloudwatch.PeriodOverride.AUTO,
     });
-    dashboard.addWidgets(this.#tokens(), ...judged(authAlarms(configuration, props)));
-    dashboard.addWidgets(this.#requests(auth, base), ...judged(webhooksAlarms(configuration)));
+    dashboard.addWidgets(this.#tokens(), ...alarmGraphs(authAlarms(configuration, props)));
+    dashboard.addWidgets(this.#requests(auth, base), ...alarmGraphs(webhooksAlarms(configuration)));
     dashboard.addWidgets(
       this.#events(),
       this.#waiting(),
-      ...judged(deliveryAlarms(configuration, { events: queues.events, deadLetters })),
+      ...alarmGraphs(deliveryAlarms(configuration, { events: queues.events, deadLetters })),
     );
     dashboard.addWidgets(this.#failing());
   }
@@ -92,8 +92,8 @@ export class StageDashboard extends Construct {
   }
 }
 
-/** Returns the graphs of metrics that have alarms, with their thresholds. */
-function judged(rows: AlarmRows): readonly cloudwatch.IWidget[] {
+/** Returns a graph for each alarm, with its metric and its threshold. */
+function alarmGraphs(rows: AlarmRows): readonly cloudwatch.IWidget[] {
   return Object.entries(rows).map(([name, { severity, rule }]) =>
     graph(`${name} (${severity})`, [rule.metric], [{ value: rule.threshold ?? 0, label: 'alarm' }]),
   );

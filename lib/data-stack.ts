@@ -12,13 +12,13 @@ import { keysOnlyIndex, Table, type TableProps, text } from './constructs/table.
 import { retentionOf, type StageProps } from './stage-props.ts';
 
 /**
- * The resources that outlive the code: the tables, the key that wraps the keyring, the audit trail, the topics of operations and the
- * two HTTP APIs.
+ * The resources that outlive the code: the tables, the KMS key that wraps the keyring, the audit trail, the topics for operators, and
+ * the two HTTP APIs.
  */
 export class DataStack extends Stack {
   readonly clients: Table;
   readonly users: Table;
-  /** Password hashes, in a table apart from the users, because only the token function may read them. */
+  /** The password hashes. They are separate from the users, because only the token function may read them. */
   readonly credentials: Table;
   readonly sessions: Table;
   readonly lockouts: Table;
@@ -26,16 +26,16 @@ export class DataStack extends Stack {
   readonly deliveries: Table;
   readonly keyring: Keyring;
   /**
-   * The client and the user of smoke tests. The parameter outlives the stage. Its name contains the id of the stage's key, so that a
-   * stage that is created again has a new parameter.
+   * The parameter with the client and the user of smoke tests. It outlives the stage. Its name contains the id of the stage's key, so a
+   * recreated stage uses a new parameter.
    */
   readonly smokeCredentials: SecretParameter;
   readonly alarmTopics: AlarmTopics;
-  /** The topic of notices about webhooks, for programs. */
+  /** The topic for notices about webhooks. Programs subscribe to it. */
   readonly operations: sns.Topic;
-  /** {auth_url} */
+  /** The API of {auth_url}. */
   readonly auth: HttpEndpoint;
-  /** {base_url} */
+  /** The API of {base_url}. */
   readonly base: HttpEndpoint;
 
   constructor(scope: Construct, id: string, props: StageProps) {
@@ -43,9 +43,9 @@ export class DataStack extends Stack {
     const { configuration } = props;
     const { removalPolicy } = retentionOf(configuration);
 
-    const kept = { removalPolicy, deletionProtection: configuration.protection };
-    const table = (name: string, keys: Omit<TableProps, keyof typeof kept>): Table =>
-      new Table(this, name, { ...keys, ...kept });
+    const retention = { removalPolicy, deletionProtection: configuration.protection };
+    const table = (name: string, keys: Omit<TableProps, keyof typeof retention>): Table =>
+      new Table(this, name, { ...keys, ...retention });
     this.clients = table('Clients', { partitionKey: text('clientId') });
     this.users = table('Users', { partitionKey: text('userId') });
     this.credentials = table('Credentials', { partitionKey: text('email') });
@@ -73,11 +73,11 @@ export class DataStack extends Stack {
     const key = new kms.Key(this, 'Key', {
       description: `Emissor ${configuration.stage}: encrypts signing, MAC and encryption keys`,
       enableKeyRotation: true,
-      multiRegion: true, // cannot be changed later; only replicas of such a key decrypt the keyring in another Region
+      multiRegion: true, // permanent; without it, another Region cannot get a replica that decrypts the keyring
       removalPolicy,
     });
-    this.keyring = new Keyring(this, 'Keyring', { key, ...kept });
-    const keyId = Fn.select(1, Fn.split('/', key.keyArn)); // from the ARN, which the stack for smoke tests imports anyway
+    this.keyring = new Keyring(this, 'Keyring', { key, ...retention });
+    const keyId = Fn.select(1, Fn.split('/', key.keyArn)); // from the ARN, because the smoke stack imports the ARN anyway
     this.smokeCredentials = new SecretParameter(this, 'SmokeCredentials', {
       parameterName: `/emissor/${configuration.stage}/smoke/${keyId}/credentials`,
       key,
@@ -106,7 +106,7 @@ export class DataStack extends Stack {
     if (configuration.stage !== 'local') {
       new CfnOutput(this, 'SmokeCredentialsParameter', { value: this.smokeCredentials.parameterName });
     }
-    // Functions do not write to it. Only the operators' command line does.
+    // Only the operators' command line writes to the audit trail.
     const auditTrail = new logs.LogGroup(this, 'AuditLogs', {
       retention: logs.RetentionDays.THIRTEEN_MONTHS,
       deletionProtectionEnabled: configuration.protection,
@@ -117,7 +117,7 @@ export class DataStack extends Stack {
     new CfnOutput(this, 'AuditLogGroup', { value: auditTrail.logGroupName });
   }
 
-  /** Adds the outputs for a domain's DNS record: a CNAME to the target, or an alias of the target in its hosted zone. */
+  /** Adds the outputs for a domain's DNS record, which is a CNAME to the target or an alias of the target in its hosted zone. */
   #addDomainOutputs(name: string, { customDomain }: HttpEndpoint): void {
     if (!customDomain) return;
     new CfnOutput(this, `${name}DomainTarget`, { value: customDomain.regionalDomainName });

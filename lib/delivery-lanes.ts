@@ -15,7 +15,7 @@ export interface DeliveryLanesProps {
   readonly data: DataStack;
   /** The version that receivers see in `User-Agent`. */
   readonly serviceVersion: string;
-  /** The topic of notices about events that the first lane rejects. */
+  /** The topic for notices about events that the first lane rejects. */
   readonly rejectedEvents: RejectedEventsTopic;
 }
 
@@ -38,21 +38,21 @@ const lanes: Readonly<Record<Lane, LaneSettings>> = {
   retry: {
     queueId: 'RetryQueue',
     functionId: 'DeliverRetry',
-    // It sends to its own queue by design. The schedule and the ten-day limit end the loop.
+    // The function sends to its own queue by design. The retry schedule and the 10-day limit end the loop.
     recursiveLoop: lambda.RecursiveLoop.ALLOW,
   },
   slow: {
     queueId: 'SlowQueue',
     functionId: 'DeliverSlow',
-    // Its retries return through the retry queue. The same limits end this loop of two functions.
+    // Retries return through the retry queue. The same limits end this loop of two functions.
     recursiveLoop: lambda.RecursiveLoop.ALLOW,
   },
 };
 
-/** The lanes differ by their environment, because one handler serves all of them. */
+/** One handler serves all lanes. Its environment determines the lane. */
 const entry = 'lambdas/delivery/consumer/deliver.handler.ts';
 
-/** Adds a queue and a consumer for each lane. The lanes are bulkheads, so each has its own concurrency. */
+/** Adds a queue and a consumer for each lane. The lanes are bulkheads, so each consumer has its own concurrency. */
 export function addDeliveryLanes(scope: Construct, props: DeliveryLanesProps): DeliveryLanes {
   const { configuration } = props;
   const { removalPolicy } = retentionOf(configuration);

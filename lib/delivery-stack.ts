@@ -26,8 +26,8 @@ export interface DeliveryStackProps extends StageProps {
 }
 
 /**
- * The delivery of events: a queue and a consumer for each lane, the sweeper, which sends the messages of waits that exceed the maximum
- * delay of a queue, and the routes of {base_url} that show and resend deliveries.
+ * The resources that deliver events: the queues and consumers of the lanes, the sweeper, and the routes of {base_url} that show and
+ * resend deliveries. The sweeper sends messages whose wait exceeds the maximum delay of a queue.
  */
 export class DeliveryStack extends Stack {
   /** The queue that publishers send to. */
@@ -72,7 +72,7 @@ export class DeliveryStack extends Stack {
     addPublishers(this, { configuration, queue: queues.first, rejectedEvents: this.#rejectedEvents });
     this.eventsQueue = queues.first;
     this.requestLog = deliveriesApi.logGroup;
-    // The stack for smoke tests imports them if the stage has a schedule. Without these exports, AWS would not remove the schedule.
+    // The smoke stack imports these values if it has a schedule. Without permanent exports, operators could not remove the schedule.
     this.exportValue(queues.first.queueArn);
     this.exportValue(queues.first.queueUrl);
 
@@ -107,10 +107,10 @@ export class DeliveryStack extends Stack {
     });
     data.operations.grants.publish(sweep);
     retry.grant(sweep, 'sqs:SendMessage');
-    // The sweep of the next minute repeats this one. Retries would add to the load that made it fail.
+    // The next sweep starts within a minute. Retries would add to the load that caused the failure.
     sweep.live.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
     new events.Rule(this, 'SweepEveryMinute', {
-      description: 'Sends due deliveries to their queue, runs replays, reports failing and suspended webhooks',
+      description: 'Sends due deliveries to their queue, runs replays, and reports failing and suspended webhooks',
       schedule: events.Schedule.rate(Duration.minutes(1)),
       targets: [new targets.LambdaFunction(sweep.live)],
     });

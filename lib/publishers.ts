@@ -6,30 +6,30 @@ import type { StageConfiguration } from './config.ts';
 import type { WorkQueue } from './constructs/work-queue.ts';
 import { ConfigurationError } from './stage-files.ts';
 
-/** The events queue, and the principals that may send to it. */
+/** The properties of `addPublishers`. The configuration names the principals that may send to the events queue. */
 export interface PublishersProps {
   readonly configuration: StageConfiguration;
   readonly queue: WorkQueue;
-  /** The topic of notices about rejected events. */
+  /** The topic for notices about rejected events. */
   readonly rejectedEvents: ITopic;
 }
 
 /**
- * Allows publishers to send to the events queue. Services of this account use a managed policy. The queue's own policy allows the
- * roles of other accounts, SNS topics and EventBridge rules that the stage names.
+ * Allows publishers to send to the events queue. Services of this account use a managed policy. The queue's policy allows the other
+ * publishers of the stage: roles of other accounts, SNS topics and EventBridge rules.
  *
- * @throws {ConfigurationError} if the stage names more publishers than a queue policy can hold, or the topic of rejected events.
+ * @throws {ConfigurationError} if the publishers exceed the quotas of a queue policy, or include the topic of rejected events.
  */
 export function addPublishers(scope: Construct, { configuration, queue, rejectedEvents }: PublishersProps): void {
-  refuseLoop(configuration, rejectedEvents);
-  // A changed description would replace the policy, and IAM does not delete a policy that is attached to a publisher's role.
+  rejectLoop(configuration, rejectedEvents);
+  // Do not change the description. CloudFormation would replace the policy, but IAM cannot delete a policy that a role uses.
   const publisher = new iam.ManagedPolicy(scope, 'Publisher', {
     description: 'Allows an internal service to publish events to Emissor, and nothing else',
   });
   queue.grant(publisher, 'sqs:SendMessage');
 
   const sources = sourcesOf(configuration);
-  requireRoom(configuration, sources);
+  checkPolicySize(configuration, sources);
   for (const source of sources) queue.addToResourcePolicy(allowSending(source, queue.queueArn));
 
   new CfnOutput(scope, 'EventsQueueUrl', { value: queue.queueUrl });
@@ -56,33 +56,33 @@ function sourcesOf(configuration: StageConfiguration): readonly Source[] {
   ];
 }
 
-/** Returns the publishers whose ARN names a service. */
+/** Returns the publishers that are resources of a service. */
 function publishersOf({ publishers }: StageConfiguration, service: 'iam' | 'sns' | 'events'): readonly string[] {
   return publishers.filter(arn => arn.split(':')[2] === service);
 }
 
-/** Services send as service principals. `aws:SourceArn` identifies the topic or rule. */
+/** Returns the source for an AWS service, which sends as a service principal. `aws:SourceArn` identifies the topic or rule. */
 function serviceSource(service: 'sns' | 'events', arns: readonly string[]): readonly Source[] {
   if (arns.length === 0) return [];
   const conditions = { ArnEquals: { 'aws:SourceArn': arns } };
   return [{ principals: [new iam.ServicePrincipal(`${service}.amazonaws.com`)], conditions }];
 }
 
-/** A notice is not an event, so it would be rejected and cause another notice. CloudFormation chooses the end of a topic's name. */
-function refuseLoop({ stage, publishers }: StageConfiguration, { topicArn, stack }: ITopic): void {
+/** Rejects the topic of rejected events as a publisher. Compares only the start of its ARN, because CloudFormation adds a suffix. */
+function rejectLoop({ stage, publishers }: StageConfiguration, { topicArn, stack }: ITopic): void {
   const { Ref: logicalId } = stack.resolve(topicArn);
-  const beginning = `:${stack.stackName}-${logicalId}-`;
-  if (!publishers.some(arn => arn.includes(beginning))) return;
+  const prefix = `:${stack.stackName}-${logicalId}-`;
+  if (!publishers.some(arn => arn.includes(prefix))) return;
   throw new ConfigurationError(
-    `Stage ${stage}: publishers must not name the topic of rejected events: each notice would be rejected and cause another one.`,
+    `Stage ${stage}: publishers must not include the topic of rejected events. Emissor would reject each notice and send another one. Remove the topic.`,
   );
 }
 
-/** Checks the size here, because AWS refuses a larger policy only during the deployment, and the stack rolls back. */
-function requireRoom(configuration: StageConfiguration, sources: readonly Source[]): void {
+/** Checks the size of the queue policy. AWS would reject a larger policy only during the deployment, which would then roll back. */
+function checkPolicySize(configuration: StageConfiguration, sources: readonly Source[]): void {
   const { stage, publishers } = configuration;
   const roles = publishersOf(configuration, 'iam').length;
-  const statements = [...sources.map(source => allowSending(source, maxQueueArn)), refusalOfPlainHttp()];
+  const statements = [...sources.map(source => allowSending(source, maxQueueArn)), denyPlainHttp()];
   const document = new iam.PolicyDocument({ statements }).toJSON();
   const size: Readonly<Record<keyof typeof queuePolicyQuotas, number>> = {
     bytes: Buffer.byteLength(JSON.stringify(document)),
@@ -90,16 +90,16 @@ function requireRoom(configuration: StageConfiguration, sources: readonly Source
     conditions: sources.filter(({ conditions }) => Object.keys(conditions).length > 0).length + 1,
   };
   const problems = (Object.keys(queuePolicyQuotas) as (keyof typeof queuePolicyQuotas)[])
-    .filter(what => size[what] > queuePolicyQuotas[what])
-    .map(what => `${size[what]} ${what}, and AWS allows at most ${queuePolicyQuotas[what]}`);
+    .filter(unit => size[unit] > queuePolicyQuotas[unit])
+    .map(unit => `${size[unit]} ${unit} (AWS allows at most ${queuePolicyQuotas[unit]})`);
   if (problems.length === 0) return;
   throw new ConfigurationError(
-    `Stage ${stage}: the policy of the events queue has ${problems.join('; ')}: shorten publishers (${publishers.length}). A role of the stage's own account needs no entry.`,
+    `Stage ${stage}: the policy of the events queue has ${problems.join(' and ')}. Shorten publishers (${publishers.length}). Roles of the stage's own account need no entry.`,
   );
 }
 
-/** Returns the statement that `enforceSSL` adds, which counts towards the size. */
-function refusalOfPlainHttp(): iam.PolicyStatement {
+/** Returns the statement that `enforceSSL` adds to the policy. */
+function denyPlainHttp(): iam.PolicyStatement {
   return new iam.PolicyStatement({
     effect: iam.Effect.DENY,
     principals: [new iam.AnyPrincipal()],
@@ -109,7 +109,7 @@ function refusalOfPlainHttp(): iam.PolicyStatement {
   });
 }
 
-/** CloudFormation's names of queues have at most 80 characters. */
+/** The longest possible ARN of a queue. CloudFormation generates names of at most 80 characters. */
 const maxQueueArn = `arn:aws:sqs:ap-southeast-2:${'0'.repeat(12)}:${'x'.repeat(80)}`;
 
 /** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-policies.html. A list of values is one condition. */

@@ -6,8 +6,8 @@ import type { IConstruct } from 'constructs';
 import { ConfigurationError, type StageName } from './stage-files.ts';
 
 /**
- * Returns the label of a release: the version of the package, the commit, a hash of uncommitted changes, and the number that the
- * operator passes to deploy the same commit again (`-c release=N`): `0.2.0-1a2b3c4d5e6f`, `0.2.0-1a2b3c4d5e6f-0a1b2c3d-n2`.
+ * Returns the label of a release, such as `0.2.0-1a2b3c4d5e6f` or `0.2.0-1a2b3c4d5e6f-0a1b2c3d-n2`. It consists of the version, the
+ * commit, a hash of uncommitted changes, and the number that the operator passes to deploy a commit again (`-c release=N`).
  *
  * @throws {ConfigurationError} if the number is malformed, or if Git cannot read the commit.
  */
@@ -20,7 +20,7 @@ export function releaseLabel(stage: StageName, number?: unknown): string {
   return [version, ...commit(), ...(number === undefined ? [] : [`n${number}`])].join('-');
 }
 
-/** Sets the release of an app, before any function is added. */
+/** Sets the release of an app. Call it before you add functions. */
 export function setRelease(app: IConstruct, release: string): void {
   app.node.setContext(key, release);
 }
@@ -32,7 +32,7 @@ export function releaseOf(scope: IConstruct): string {
 
 const key = 'emissor:release';
 
-/** Returns the commit, and a hash of the changes since, if there are any. */
+/** Returns the commit, and a hash of the uncommitted changes if there are any. */
 function commit(): readonly string[] {
   const [head, changes, added] = readGit();
   if (changes === '' && added.length === 0) return [head];
@@ -41,7 +41,7 @@ function commit(): readonly string[] {
   return [head, hash.digest('hex').slice(0, 8)];
 }
 
-/** Returns the commit, the changes of tracked files, and the new files. Nested repositories and links are omitted. */
+/** Returns the commit, the changes of tracked files, and the new files without nested repositories and links. */
 function readGit(): readonly [head: string, changes: string, added: readonly string[]] {
   try {
     const added = git('ls-files', '--others', '--exclude-standard', '-z').split('\0');
@@ -55,9 +55,9 @@ function readGit(): readonly [head: string, changes: string, added: readonly str
   }
 }
 
-function git(...words: readonly string[]): string {
+function git(...args: readonly string[]): string {
   const options = { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 28, stdio: 'pipe' } as const;
-  return execFileSync('git', words, options);
+  return execFileSync('git', args, options);
 }
 
 const root = path.join(import.meta.dirname, '..');

@@ -5,13 +5,13 @@ import { NodeFunction } from './constructs/node-function.ts';
 
 const newest = { sort: '@timestamp desc', limit: 200 };
 
-const ofError = ['errorName', 'action', 'table', 'index', 'throttled.0', 'httpStatus'];
+const errorFields = ['errorName', 'action', 'table', 'index', 'throttled.0', 'httpStatus'];
 
 const internalErrors: Query = {
   fields: [
     ...['@timestamp', 'service', 'message', 'account'],
-    ...ofError,
-    ...ofError.map(field => `cause.${field}`), // of an error that only wraps others, such as that of a sweep
+    ...errorFields,
+    ...errorFields.map(field => `cause.${field}`), // the cause of an error that only wraps others, such as the error of a sweep
     ...['at.0', 'at.1'],
   ],
   filterStatements: ["level = 'ERROR'"],
@@ -24,7 +24,7 @@ const refusedRequests: Query = {
   ...newest,
 };
 
-/** The CloudWatch Logs Insights queries of each stack, by name. The runbook describes when to use them. */
+/** The CloudWatch Logs Insights queries of each stack, by name. The runbook explains when to use each query. */
 export const savedQueries: Readonly<Record<'auth' | 'webhooks' | 'delivery', Readonly<Record<string, Query>>>> = {
   auth: {
     'refused tokens': {
@@ -87,7 +87,7 @@ export const savedQueries: Readonly<Record<'auth' | 'webhooks' | 'delivery', Rea
   },
 };
 
-/** Saves the queries of an area as `Emissor/<stage>/<area>/<name>`, over the log groups of the stack's functions. */
+/** Saves the queries of an area as `Emissor/<stage>/<area>/<name>`. They search the log groups of all functions in the stack. */
 export function addSavedQueries(stack: Stack, area: keyof typeof savedQueries, { stage }: StageConfiguration): void {
   const functions = stack.node.findAll().filter(construct => construct instanceof NodeFunction);
   for (const [name, query] of Object.entries(savedQueries[area])) {
@@ -99,7 +99,7 @@ export function addSavedQueries(stack: Stack, area: keyof typeof savedQueries, {
   }
 }
 
-/** Saves the query that finds a request by its id, in the access logs and in the logs of the functions that handle requests. */
+/** Saves a query that finds a request by its id in the access logs and in the logs of the functions behind the APIs. */
 export function addRequestQuery(stack: Stack, { stage }: StageConfiguration, logGroups: logs.ILogGroup[]): void {
   new logs.QueryDefinition(stack, 'Query one request', {
     queryDefinitionName: `Emissor/${stage}/one request`,

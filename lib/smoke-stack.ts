@@ -19,7 +19,7 @@ export interface SmokeStackProps extends StageProps {
   readonly eventsQueue: WorkQueue;
 }
 
-/** The resources for smoke tests of a stage: a receiver, unless an external receiver is configured, and the schedule, if any. */
+/** The resources for the smoke tests of a stage: a receiver, unless the stage has an external one, and the schedule, if any. */
 export class SmokeStack extends Stack {
   readonly #props: SmokeStackProps;
 
@@ -31,7 +31,7 @@ export class SmokeStack extends Stack {
     if (smokeSchedule !== undefined) this.#addScheduledTest(receiverUrl, Duration.millis(smokeSchedule));
   }
 
-  /** Adds a public function that only returns 204. Returns its URL. */
+  /** Adds a public function that always returns 204. Returns its URL. */
   #addReceiver(): string {
     const { configuration } = this.#props;
     const receiver = new NodeFunction(this, 'Receiver', {
@@ -43,7 +43,7 @@ export class SmokeStack extends Stack {
       tables: {},
       environment: {},
     });
-    // It has no alias, because it has no state and no settings. With an alias, the scheduled test would wait for its release.
+    // The receiver needs no alias, because it has no state or settings. With an alias, the scheduled test would wait for its release.
     const { url } = receiver.addFunctionUrl({ authType: lambda.FunctionUrlAuthType.NONE });
     new CfnOutput(this, 'SmokeReceiverUrl', { value: url });
     return url;
@@ -54,7 +54,7 @@ export class SmokeStack extends Stack {
     const test = new NodeFunction<z.input<typeof scheduledTestEnvironment>>(this, 'ScheduledTest', {
       configuration,
       entry: 'lambdas/smoke/scheduled-test.handler.ts',
-      timeout: Duration.seconds(170), // for the steps and the deletion of the webhook
+      timeout: Duration.seconds(170), // 120 s for the steps, and 30 s to delete the webhook
       memorySize: 512,
       tables: {},
       environment: {
@@ -72,7 +72,7 @@ export class SmokeStack extends Stack {
       schedule: events.Schedule.rate(interval),
       targets: [new targets.LambdaFunction(test.live)],
     });
-    // A failure is reported and not retried. A test that has no capacity within 5 minutes is skipped.
+    // Lambda does not retry a failed test, and skips a test that it cannot start within 5 minutes.
     test.live.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(5) });
     const topics = data.alarmTopics;
     new Alarms(this, 'Alarms', { configuration, topics, rows: smokeAlarms(test, interval) });

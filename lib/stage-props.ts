@@ -6,15 +6,15 @@ export interface StageProps extends StackProps {
   readonly configuration: StageConfiguration;
 }
 
-/** The retention of logs, and the policy for resources that are removed from their stack. */
+/** The retention of logs, and the removal policy of resources. */
 export interface Retention {
   readonly logRetention: RetentionDays;
   readonly removalPolicy: RemovalPolicy;
 }
 
 /**
- * Returns the retention of a stage as CDK properties. A failed first deployment deletes the resources that it created, even if resources
- * are retained, because they are empty and each further attempt would leave more of them.
+ * Returns the retention of a stage as CDK properties. A failed creation deletes new resources even with the policy `retain`. They are
+ * empty, and each further attempt would leave more of them.
  */
 export function retentionOf(configuration: StageConfiguration): Retention {
   return {

@@ -12,10 +12,10 @@ import { SmokeStack } from './smoke-stack.ts';
 import { WebhooksStack } from './webhooks-stack.ts';
 
 /**
- * Adds the stacks of one stage to an app: `Emissor-<stage>-Data`, `-Auth`, `-Webhooks` and `-Delivery`, and `-Smoke` if smoke
- * tests need resources on the stage.
+ * Adds the stacks of a stage to an app: `Emissor-<stage>-Data`, `-Auth`, `-Webhooks`, `-Delivery`, and `-Smoke` if smoke tests need
+ * resources on the stage.
  *
- * @param release - the label of the release (`release.ts`), which is stored in every function
+ * @param release - the label of the release (see `release.ts`), which every function contains
  */
 export function addStage(app: App, configuration: StageConfiguration, release: string): void {
   setRelease(app, release);
@@ -25,12 +25,12 @@ export function addStage(app: App, configuration: StageConfiguration, release: s
   const name = (stack: string): string => `Emissor-${configuration.stage}-${stack}`;
   const props = () => ({
     configuration,
-    // If the stage has an account and a Region, the CDK does not deploy it to any other.
+    // With an account and a Region, the CDK deploys the stage only there.
     ...(account && region ? { env: { account, region } } : {}),
     analyticsReporting: false,
     terminationProtection: configuration.protection,
-    tags, // CloudFormation applies them to the resources
-    // `cdk deploy` checks the bootstrap version itself. Without the rule, the templates need no parameter.
+    tags, // CloudFormation applies the tags to the resources
+    // `cdk deploy` checks the bootstrap version itself. Without this rule, the templates need no parameter.
     synthesizer: new DefaultStackSynthesizer({ generateBootstrapVersionRule: false }),
   });
   const data = new DataStack(app, name('Data'), props());
@@ -40,10 +40,10 @@ export function addStage(app: App, configuration: StageConfiguration, release: s
   const smoke = hasSmokeStack(configuration)
     ? [new SmokeStack(app, name('Smoke'), { ...props(), ...unprotected, data, eventsQueue: delivery.eventsQueue })]
     : [];
-  // `ops status` compares them, because a deployment that failed halfway leaves two versions.
+  // `ops status` compares the versions, because a deployment that fails halfway leaves stacks at two versions.
   for (const stack of [data, auth, webhooks, delivery, ...smoke])
     new CfnOutput(stack, 'ServiceVersion', { value: version });
-  // A global table has the tags of its replicas, not the tags of its stack.
+  // CloudFormation does not pass the stack's tags to the replicas of a global table.
   for (const table of app.node.findAll().filter(child => child instanceof Table))
     for (const [key, value] of Object.entries(tags)) Tags.of(table).add(key, value);
   for (const stack of [auth, webhooks, delivery, ...smoke]) new CfnOutput(stack, 'Release', { value: release });
@@ -59,7 +59,7 @@ export function addStage(app: App, configuration: StageConfiguration, release: s
   ]);
 }
 
-/** The stack has no data, and can be added to a stage at any time. If its first deployment fails, the stack must be deleted first. */
+/** The smoke stack has no data, so it needs no protection. If its creation fails, the operator must be able to delete it. */
 const unprotected = { terminationProtection: false };
 
 const packageFile = join(import.meta.dirname, '../package.json');

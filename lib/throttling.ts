@@ -1,18 +1,18 @@
 import type { ThrottleClass } from '../lambdas/platform/route-table.ts';
 import type { StageConfiguration } from './config.ts';
 
-/** The limits of one route: the rate in requests a second, and the burst. */
+/** The limits of a route. The rate is in requests a second. */
 export interface RouteLimits {
   readonly rateLimit: number;
   readonly burstLimit: number;
 }
 
-/** Returns the limits of each route of a class. A local run has no account quota, so its limits are never reached. */
+/** Returns the limits that apply to each route of a class. A local run has no account quota, so its limits are very high. */
 export function limitsOf({ stage }: Pick<StageConfiguration, 'stage'>, throttle: ThrottleClass): RouteLimits {
   return stage === 'local' ? { rateLimit: 10_000, burstLimit: 5_000 } : limits[throttle];
 }
 
-/** Together, the routes use at most half of the lowest regional account quota. An infrastructure test checks the sum. */
+/** The limits of all routes add up to at most half of the lowest regional account quota. An infrastructure test checks the sum. */
 const limits: Readonly<Record<ThrottleClass, RouteLimits>> = {
   token: { rateLimit: 300, burstLimit: 150 },
   auth: { rateLimit: 100, burstLimit: 40 },

@@ -17,7 +17,7 @@ export interface WebhooksStackProps extends StageProps {
   readonly data: DataStack;
 }
 
-/** {base_url}: the management of webhooks, and the response to all paths without a route. */
+/** The routes of {base_url} that manage webhooks, and its default route. */
 export class WebhooksStack extends Stack {
   /** The log of the function that handles requests. */
   readonly requestLog: ILogGroup;

@@ -1,6 +1,6 @@
 import type { StageFile } from '../lib/stage-values.ts';
 
-/** A stage for experiments, in the account and Region of the CDK's command line. Deleting the stage removes all its resources. */
+/** A stage for experiments, in the account and Region of the CDK CLI. Destroying the stage deletes all its resources. */
 export const stage: StageFile = {
   demandsUrl: 'https://demandas.example.com',
   logRetentionDays: 7,

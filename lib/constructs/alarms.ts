@@ -7,28 +7,28 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import type { StageConfiguration } from '../config.ts';
 
-/** The rule of an alarm: the condition under which it fires. */
+/** The condition under which an alarm fires. */
 export interface AlarmRule {
   readonly metric: cloudwatch.IMetric;
   /** @default 0 */
   readonly threshold?: number;
   /** The side of the threshold on which the alarm fires. @default above */
   readonly comparison?: 'above' | 'below';
-  /** Number of breaching periods. @default 1 */
+  /** The number of breaching periods. @default 1 */
   readonly periods?: number;
-  /** The number of latest periods that may contain the breaching ones. @default - the breaching periods must be consecutive */
+  /** The number of latest periods that must contain the breaching periods. @default - `periods`, which must then be consecutive */
   readonly among?: number;
-  /** The meaning of a period without a value. @default notBreaching */
+  /** The treatment of periods without data. @default notBreaching */
   readonly missing?: 'breaching' | 'notBreaching';
 }
 
-/** An alarm and the text of its mail. */
+/** An alarm, and the text of its e-mail. */
 export interface AlarmRow {
-  /** A page wakes an operator, but a ticket waits until the morning. */
+  /** A page wakes an operator. A ticket waits until the morning. */
   readonly severity: Severity;
-  /** The impact on users, in one sentence. */
+  /** The impact on users, as one or two sentences. */
   readonly impact: string;
-  /** The first command that the operator should run. */
+  /** The `ops` command that the operator should run first. */
   readonly command: string;
   readonly rule: AlarmRule;
   /** The alarm's section in the runbook. @default - its name */
@@ -44,8 +44,8 @@ export interface AlarmsProps {
 }
 
 /**
- * The alarms of one stack. Each publishes to the topic of its severity when it fires. There is no action on OK, because a new alarm
- * also changes to OK, so every deployment would send mails.
+ * The alarms of one stack. Each alarm publishes to the topic of its severity when it fires. There is no action on OK, because new alarms
+ * also change to OK, so every deployment would send mails.
  */
 export class Alarms extends Construct {
   readonly alarms: readonly cloudwatch.Alarm[];
@@ -69,7 +69,7 @@ export class Alarms extends Construct {
   }
 }
 
-/** The topics that alarms publish to. The stage's recipients receive the mails of both. */
+/** The topics that alarms publish to. The stage's recipients receive mails from both topics. */
 export class AlarmTopics extends Construct {
   readonly page: sns.Topic;
   readonly ticket: sns.Topic;
@@ -95,7 +95,7 @@ export class AlarmTopics extends Construct {
   }
 }
 
-/** Returns the ARN pattern of a stage's alarms. CloudFormation names alarms after their stacks. */
+/** Returns an ARN pattern that matches the stage's alarms, because CloudFormation starts an alarm's name with its stack's name. */
 function alarmArns(scope: Construct, stage: string): string {
   const arn = {
     service: 'cloudwatch',
@@ -107,7 +107,7 @@ function alarmArns(scope: Construct, stage: string): string {
   return Arn.format(arn, Stack.of(scope));
 }
 
-/** Returns the description of an alarm, which CloudWatch puts into its mail. */
+/** Returns the description of an alarm. CloudWatch includes it in the alarm's mail. */
 function describe(
   { section, severity, impact, command }: Required<Pick<AlarmRow, 'section' | 'severity' | 'impact' | 'command'>>,
   { stage }: StageConfiguration,

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { type BuildOptions, buildSync, type Metafile } from 'esbuild';
 
-/** Returns the esbuild options of a minified ES module with the SDK inside. */
+/** Returns the esbuild options for a minified ES module that includes the SDK. */
 export function bundleOptions() {
   return {
     absWorkingDir: root,
@@ -21,35 +21,35 @@ export function bundleOptions() {
   } satisfies BuildOptions;
 }
 
-/** Returns the esbuild options of a function's bundle, which omits SDK modules that the functions do not use. */
+/** Returns the esbuild options for a function's bundle. It omits SDK modules that no function uses. */
 export function handlerOptions() {
   const options = bundleOptions();
-  return { ...options, alias: { ...options.alias, ...Object.fromEntries(unused.map(name => [name, standIn])) } };
+  return { ...options, alias: { ...options.alias, ...Object.fromEntries(unusedModules.map(name => [name, stub])) } };
 }
 
-const unused = ['@smithy/node-http-handler', '@smithy/signature-v4', '@smithy/core/event-streams'];
-const standIn = './lambdas/platform/aws/unused-sdk.ts';
+const unusedModules = ['@smithy/node-http-handler', '@smithy/signature-v4', '@smithy/core/event-streams'];
+const stub = './lambdas/platform/aws/unused-sdk.ts';
 
-/** The files of a handler's bundle by name: `index.mjs`, and the files of packages that it imports on demand. */
+/** The files of a handler's bundle, by name. They are `index.mjs` and one file for each package that the handler imports on demand. */
 export type HandlerBundle = ReadonlyMap<string, string | Uint8Array>;
 
 /**
- * Bundles handlers. A package that a handler's own code imports dynamically becomes a separate file of its bundle, with all its
- * dependencies, and is read only when it is imported.
+ * Bundles handlers. A package that a handler's own code imports dynamically becomes a separate file of the bundle, with all its
+ * dependencies. Node.js reads the file only when the handler imports it.
  *
- * Bundles do not depend on each other. Shared files are parsed once, which halves the time (ADR 5).
+ * Bundles do not depend on each other. esbuild parses shared files once, which halves the time (ADR 5).
  *
- * @param entries - paths of `*.handler.ts`, from the project's root
- * @param sourceMaps - adds `index.mjs.map`, whose sources are paths from the project's root. Functions have no maps (ADR 9).
- * @returns the bundles by these paths
+ * @param entries - the paths of `*.handler.ts` files, relative to the project's root
+ * @param sourceMaps - true to add `index.mjs.map` with sources relative to the project's root. Functions have no maps (ADR 9).
+ * @returns the bundles by entry
  */
 export function bundleHandlers(entries: readonly string[], sourceMaps = false): ReadonlyMap<string, HandlerBundle> {
   mkdirSync(join(root, '.local'), { recursive: true });
-  const directory = mkdtempSync(join(root, '.local/bundles-')); // esbuild looks for packages in the folders above
+  const directory = mkdtempSync(join(root, '.local/bundles-')); // inside the project, because esbuild searches the parent folders for packages
   try {
     const handlers = joinOwnCode(entries, directory, sourceMaps);
     const packages = bundlePackages([...new Set(handlers.flatMap(({ deferred }) => deferred))]);
-    // An alias applies to all imports of a package, so handlers that import it at once and on demand are bundled separately.
+    // An alias applies to all imports of a package. Handlers that import it statically and dynamically need separate builds.
     const groups = Map.groupBy(handlers, ({ imports }) => imports.filter(name => packages.has(name)).join());
     const bundles = [...groups.values()].flatMap(group => bundleTogether(group, packages, directory, sourceMaps));
     return new Map(bundles);
@@ -58,7 +58,7 @@ export function bundleHandlers(entries: readonly string[], sourceMaps = false): 
   }
 }
 
-/** Writes the files of a bundle to a directory and creates it if needed. Returns the path of its `index.mjs`. */
+/** Writes the files of a bundle to a directory, which it creates if necessary. Returns the path of `index.mjs`. */
 export function writeBundle(bundle: HandlerBundle | undefined, directory: string): string {
   const path = join(directory, 'index.mjs');
   if (!bundle?.has('index.mjs')) throw new Error(`There is no bundle for ${path}.`);
@@ -69,19 +69,19 @@ export function writeBundle(bundle: HandlerBundle | undefined, directory: string
 
 const root = join(import.meta.dirname, '../..');
 
-/** A handler whose own code is in one file. */
+/** A handler and its own code, bundled into one file. */
 interface JoinedHandler {
   readonly entry: string;
   readonly file: string;
-  /** The packages that its own code imports at once. */
+  /** The packages that the handler's own code imports statically. */
   readonly imports: readonly string[];
-  /** The packages that its own code imports dynamically. */
+  /** The packages that the handler's own code imports dynamically. */
   readonly deferred: readonly string[];
 }
 
 /**
- * Bundles this project's own code into files of a directory and preserves the names of its functions for stack traces. The names
- * of package functions would cost time (ADR 9).
+ * Bundles this project's own code into files of a directory. Preserves the names of its functions for stack traces, but not the names
+ * of functions in packages, which would cost time (ADR 9).
  */
 function joinOwnCode(entries: readonly string[], directory: string, sourceMaps: boolean): readonly JoinedHandler[] {
   const { alias: _, ...options } = bundleOptions();
@@ -89,7 +89,7 @@ function joinOwnCode(entries: readonly string[], directory: string, sourceMaps: 
     ...options,
     entryPoints: Object.fromEntries(entries.entries()),
     outdir: directory,
-    outExtension: { '.js': ownCode }, // a name that ends with ".mjs" would change how packages in CommonJS are imported
+    outExtension: { '.js': ownCode }, // with the extension .mjs, esbuild would import CommonJS packages differently
     packages: 'external',
     minify: false,
     keepNames: true,
@@ -109,12 +109,12 @@ function joinOwnCode(entries: readonly string[], directory: string, sourceMaps: 
 const ownCode = '.own';
 
 function outputOf({ outputs }: Metafile, file: string): Metafile['outputs'][string] {
-  const found = Object.entries(outputs).find(([path]) => resolve(root, path) === file);
-  if (!found) throw new Error(`esbuild wrote no ${file}.`);
-  return found[1];
+  const entry = Object.entries(outputs).find(([path]) => resolve(root, path) === file);
+  if (!entry) throw new Error(`esbuild did not write ${file}.`);
+  return entry[1];
 }
 
-/** Returns files of packages by name. Inside a handler's bundle they would add 29 KiB, which every process would load. */
+/** Bundles each package into a separate file. In a handler's bundle, the packages would add 29 KiB that every process would load. */
 function bundlePackages(names: readonly string[]): ReadonlyMap<string, readonly [file: string, content: Uint8Array]> {
   const entryPoints = names.map(name => ({ in: name, out: basename(name) }));
   const files = { outdir: root, outExtension: { '.js': '.mjs' }, write: false } as const;
@@ -128,7 +128,7 @@ function bundlePackages(names: readonly string[]): ReadonlyMap<string, readonly 
   );
 }
 
-/** Bundles the own code of handlers with its packages, except those that are separate files. */
+/** Bundles the handlers' own code with its packages, except packages that are separate files. */
 function bundleTogether(
   handlers: readonly JoinedHandler[],
   packages: ReturnType<typeof bundlePackages>,
@@ -155,7 +155,7 @@ function bundleTogether(
     const { imports } = outputOf(metafile, join(directory, `${index}.js`));
     for (const { path } of imports.filter(({ external }) => external)) {
       if (path.startsWith('./') && !deferred.some(name => packages.get(name)?.[0] === basename(path)))
-        throw new Error(`${entry}: one of its packages imports what is bundled to ${path} for others.`);
+        throw new Error(`${entry}: a dependency imports a package that is bundled to ${path} for others.`);
     }
     return [
       entry,
@@ -168,7 +168,7 @@ function bundleTogether(
   });
 }
 
-/** Rewrites the sources of a map to paths from the project's root. */
+/** Rewrites the sources of a map to paths relative to the project's root. */
 function fromRoot(content: string | Uint8Array, directory: string): string {
   const map: { readonly sources: readonly string[] } = JSON.parse(Buffer.from(content).toString('utf8'));
   return JSON.stringify({ ...map, sources: map.sources.map(source => relative(root, resolve(directory, source))) });

@@ -7,8 +7,8 @@ import { retentionOf } from '../stage-props.ts';
 import type { NodeFunction } from './node-function.ts';
 
 /**
- * Invokes a function only at the first deployment of its stage. A trigger that followed the function's versions would invoke an
- * earlier version when the stack rolls back. A failure of that version would block the stack (ADR 17).
+ * Invokes a function only at the first deployment of its stage. A trigger for each new version would also invoke an earlier version when
+ * the stack rolls back. A failure of that version would block the stack (ADR 17).
  */
 export class FirstRun extends Trigger {
   constructor(
@@ -19,7 +19,7 @@ export class FirstRun extends Trigger {
     super(scope, id, { handler, executeOnHandlerChange: false });
     const { logRetention: retention, removalPolicy } = retentionOf(configuration);
     const logGroup = new LogGroup(this, 'Logs', { retention, removalPolicy });
-    // Otherwise the CDK's provider writes to a log group that Lambda creates and no stack deletes.
+    // By default, the CDK's provider writes to a log group that Lambda creates and no stack deletes.
     const provider = Stack.of(this).node.findChild('AWSCDK.TriggerCustomResourceProviderCustomResourceProvider');
     const resource = provider.node.findChild('Handler') as CfnResource;
     resource.addPropertyOverride('LoggingConfig', { LogGroup: logGroup.logGroupName });

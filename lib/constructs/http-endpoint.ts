@@ -13,23 +13,23 @@ import type { NodeFunction } from './node-function.ts';
 
 export interface HttpEndpointProps {
   readonly configuration: StageConfiguration;
-  /** The area of the endpoint. Its API and its access logs are named after it. */
+  /** The area of the endpoint. The names of its API and access logs contain the area. */
   readonly area: string;
-  /** Custom domain. @default - API Gateway's own host */
+  /** The custom domain. @default - API Gateway's own host */
   readonly domain?: StageConfiguration['authDomain'];
 }
 
 /**
- * An HTTP API without routes and stage. The stacks that own functions add their routes, and one of them adds the `$default`
- * stage. So two stacks can use each other's URL without depending on each other.
+ * An HTTP API without routes or a stage. The stacks with functions add their routes, and one of them adds the `$default` stage.
+ * Therefore, two stacks can use each other's URL without depending on each other.
  */
 export class HttpEndpoint extends Construct {
   readonly api: apigateway.HttpApi;
-  /** `https://host` without a trailing slash. The host is the custom domain if there is one, otherwise API Gateway's own host. */
+  /** The URL of the API without a trailing slash. The host is the custom domain, or API Gateway's own host if there is none. */
   readonly url: string;
-  /** The host names of the API. */
+  /** The custom domain, if any, and API Gateway's own host. */
   readonly hosts: readonly string[];
-  /** The log group with one line for each request. */
+  /** The log group for access logs. Each request writes one line. */
   readonly accessLogs: logs.LogGroup;
   readonly customDomain: apigateway.DomainName | undefined;
   readonly #configuration: StageConfiguration;
@@ -62,8 +62,8 @@ export class HttpEndpoint extends Construct {
   }
 
   /**
-   * Routes every method of each path of a table to a function, which returns 405 itself. The routes belong to `scope`, because the
-   * function's stack depends on the endpoint's stack.
+   * Routes all methods of each path of a table to a function, which returns 405 for unsupported methods. The routes belong to `scope`,
+   * because the function's stack depends on the endpoint's stack.
    */
   addRoutes<Table extends RouteTable>(
     scope: Construct,
@@ -74,13 +74,14 @@ export class HttpEndpoint extends Construct {
   }
 
   /**
-   * Adds the `$default` stage, with the custom domain, to the stack of the routes added so far. Each route has its own token bucket
+   * Adds the `$default` stage and the mapping of the custom domain. `scope` must be the stack of the existing routes. Each route has its
+   * own token bucket
    * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-throttling.html).
    *
-   * Routes of another throttle class have settings, and must then remain. API Gateway rejects every update of a stage that has settings
-   * of a missing route, and CloudFormation does not remove settings (docs/runbook.md, "A route with settings was removed").
+   * Existing routes of other throttle classes get settings, so do not remove these routes. API Gateway rejects updates of a stage with
+   * settings for a missing route, and CloudFormation does not remove settings (docs/runbook.md, "A route with settings was removed").
    *
-   * @param throttle - the class of all other routes, including those that later stacks add.
+   * @param throttle - the throttle class of all other routes, including routes that later stacks add.
    */
   addStage(scope: Construct, throttle: ThrottleClass): void {
     const settingsOf = (of: ThrottleClass) => {
@@ -104,7 +105,7 @@ export class HttpEndpoint extends Construct {
     stage.node.addDependency(...others.map(({ route }) => route));
   }
 
-  /** Routes all other requests to a function. */
+  /** Routes all requests without a matching route to a function. */
   addDefaultRoute(scope: Construct, other: NodeFunction): void {
     this.#addRoute(scope, 'OtherRoute', { path: '$default', throttle: 'public' }, other);
   }
@@ -126,24 +127,24 @@ export class HttpEndpoint extends Construct {
     });
     Validations.of(route).acknowledge({
       id: 'AwsSolutions::AwsSolutions-APIG4',
-      reason: 'The function authenticates callers: the built-in authorizer knows RSA only and no revocation.',
+      reason: 'The function authenticates callers. The built-in authorizer supports neither ES256 nor revocation.',
     });
     this.#routes.push({ route, key: key.key, throttle });
   }
 }
 
 /**
- * Returns the name of a log group that an AWS service delivers to. The account's resource policy lists such groups in at most 5,120
- * characters, unless their names start with `/aws/vendedlogs/`
- * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html). A part of the stack's id
- * distinguishes it from a group that an earlier, deleted stack of the same stage left behind.
+ * Returns the name of a log group that an AWS service delivers to. Without the prefix `/aws/vendedlogs/`, the group would need an entry in
+ * the account's resource policy of at most 5,120 characters
+ * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html). The suffix from the stack's id
+ * distinguishes the group from a group that a deleted stack of the same stage retained.
  */
 function deliveredLogsName(name: string): string {
   const stackUuid = Fn.select(2, Fn.split('/', Aws.STACK_ID));
   return `/aws/vendedlogs/${name}-${Fn.select(0, Fn.split('-', stackUuid))}`;
 }
 
-/** Each line has the caller, the request and the result. It omits query strings and headers, because they may contain secrets. */
+/** The format of access logs. It omits query strings and headers, because they may contain secrets. */
 const accessLogFormat = AccessLogFormat.custom(
   JSON.stringify({
     requestId: '$context.requestId',

@@ -4,19 +4,19 @@ import type { KeyKind } from '../../lambdas/platform/keyring.ts';
 import { number, type Permission, Table, TableAccess, type TableProps, text } from './table.ts';
 
 export interface KeyringProps extends Omit<TableProps, 'partitionKey' | 'sortKey'> {
-  /** Wraps the keys. Each kind has its own encryption context. */
+  /** The KMS key that wraps the keys of the keyring. Each kind has its own encryption context. */
   readonly key: kms.IKey;
 }
 
-/** The kinds of keys that a function may use, and its permissions. */
+/** The permissions of a function, by kind of key. */
 export interface KeyUse {
-  /** The function may read only the keys of these kinds. Their secret halves stay wrapped. */
+  /** The kinds of keys that the function may read. Their secret parts stay wrapped. */
   readonly list: readonly KeyKind[];
-  /** The function may also unwrap keys of these kinds. @default - none */
+  /** The kinds of keys that the function may also unwrap. @default - none */
   readonly unwrap?: readonly KeyKind[];
 }
 
-/** The table of signing, MAC and encryption keys, whose secret halves are wrapped by a KMS key. */
+/** The table of signing, MAC and encryption keys. A KMS key wraps their secret parts. */
 export class Keyring extends Table {
   readonly key: kms.IKey;
 
@@ -25,17 +25,17 @@ export class Keyring extends Table {
     this.key = key;
   }
 
-  /** Returns the keyring with permission to use keys of some kinds. */
+  /** Returns the keyring with permission to use some kinds of keys. */
   mayUse({ list, unwrap = [] }: KeyUse): TableAccess {
-    const listing: Permission = {
+    const query: Permission = {
       actions: ['dynamodb:Query'],
       resourceArns: [this.tableArn],
       conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': list } },
     };
-    return new TableAccess(this, [listing, ...(unwrap.length > 0 ? [this.#keyPermission('kms:Decrypt', unwrap)] : [])]);
+    return new TableAccess(this, [query, ...(unwrap.length > 0 ? [this.#keyPermission('kms:Decrypt', unwrap)] : [])]);
   }
 
-  /** Returns the keyring with permission to create wrapped keys of all kinds and to delete them, but not to unwrap them. */
+  /** Returns the keyring with permission to create and delete keys of all kinds, but not to unwrap them. */
   mayRotate(): TableAccess {
     return new TableAccess(this, [
       ...this.may('Query', 'PutItem', 'DeleteItem').permissions,

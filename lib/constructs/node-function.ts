@@ -13,28 +13,27 @@ import type { TableAccess } from './table.ts';
 
 export interface NodeFunctionProps<Environment extends Record<string, string>> {
   readonly configuration: StageConfiguration;
-  /** Path of the `*.handler.ts`, from the project's root. */
+  /** The path of the `*.handler.ts` file, relative to the project's root. */
   readonly entry: string;
-  /** The tables by the variables that contain their names. Each table sets its variable and grants its permissions. */
+  /** The tables, by the environment variables that contain their names. Grants the permissions of each table. */
   readonly tables: Readonly<Record<TableVariable<Environment>, TableAccess>>;
-  /** Exactly the other variables that the handler reads. The handler declares the type. */
+  /** The other environment variables of the handler, which declares their type. */
   readonly environment: Omit<Environment, TableVariable<Environment>>;
   readonly timeout: Duration;
-  /** In MiB. CPU increases with memory: 1,769 MiB are one full vCPU. */
+  /** The memory size in MiB. CPU increases with memory, and 1,769 MiB provide one full vCPU. */
   readonly memorySize: number;
-  /** @default - shares the account's unreserved concurrency */
+  /** @default - the function shares the account's unreserved concurrency */
   readonly reservedConcurrentExecutions?: number | undefined;
-  /** `ALLOW` for a function that sends to its own queue. By default, Lambda ends such a loop after about 16 invocations. */
+  /** Set `ALLOW` if a function sends to its own queue. By default, Lambda stops such a loop after about 16 invocations. */
   readonly recursiveLoop?: lambda.RecursiveLoop | undefined;
 }
 
-/** The variables of an environment that name tables. */
+/** The environment variables that contain table names. */
 type TableVariable<Environment> = Extract<keyof Environment, `${string}_TABLE`>;
 
 /**
- * A Lambda function with Node.js 24 on arm64, one ES module bundle with the SDK inside, JSON logs in its own log group, and its own
- * role. The role may write to the log group and use tables as `tables` allows. The owners of other resources grant
- * further permissions.
+ * A Lambda function with Node.js 24 on arm64, an ES module bundle that includes the SDK, JSON logs in its own log group, and its own role.
+ * The role may write to the log group and use the tables of `tables`. The constructs of other resources grant further permissions.
  */
 export class NodeFunction<Environment extends Record<string, string> = Record<string, string>> extends lambda.Function {
   readonly entry: string;
@@ -62,16 +61,16 @@ export class NodeFunction<Environment extends Record<string, string> = Record<st
       role,
       logGroup,
       loggingFormat: lambda.LoggingFormat.JSON,
-      systemLogLevelV2: lambda.SystemLogLevel.WARN, // start and end of successful invocations are not needed
+      systemLogLevelV2: lambda.SystemLogLevel.WARN, // omits the start and end of successful invocations
       environment: {
         LOG_LEVEL: 'INFO',
         POWERTOOLS_METRICS_NAMESPACE: metricsNamespace(props.configuration),
-        RELEASE: release, // Lambda publishes no version of an unchanged function
+        RELEASE: release, // changes the function, because Lambda publishes no version of an unchanged function
         ...variables,
       },
       currentVersionOptions: {
-        description: release, // `ops rollback` finds the versions of a release by this text
-        removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, // the function's deletion deletes all
+        description: release, // `ops rollback` finds the versions of a release by this description
+        removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, // versions are deleted with their function
       },
       timeout: props.timeout,
       memorySize: props.memorySize,
@@ -86,8 +85,8 @@ export class NodeFunction<Environment extends Record<string, string> = Record<st
   }
 
   /**
-   * The alias that gateways, queues and schedules call. It points to the version of the latest successful deployment, or of the
-   * release that `ops rollback` chose. Each release publishes a version of every function that has an alias.
+   * The alias that gateways, queues and schedules invoke. It points to the version of the latest successful deployment, or of the release
+   * that the operator chose with `ops rollback`. Each release publishes a version of every function with an alias.
    */
   get live(): lambda.Alias {
     this.#live ??= new lambda.Alias(this, 'Live', { aliasName: 'live', version: this.currentVersion });
@@ -95,26 +94,26 @@ export class NodeFunction<Environment extends Record<string, string> = Record<st
   }
 }
 
-/** Returns the path of a role. Roles are global, so preflight detects a stage of the same name in another Region by the path. */
+/** Returns the path of a role. Roles are global, so preflight uses the path to detect a stage of the same name in another Region. */
 function rolePath(scope: Construct, { stage }: StageConfiguration): string {
   return `/emissor/${stage}/${Stack.of(scope).region}/`;
 }
 
 /**
- * Returns the description of a function in the console. It includes account and Region of the stage's file, which change the hash that
- * names a version. Lambda does not publish a version of an unchanged function, so the description must change with the hash.
+ * Returns the description of a function. It includes the stage's account and Region, because they change the hash in the logical id of a
+ * version. Lambda does not publish a version of an unchanged function, so the description must change with the hash.
  */
 function describe(id: string, { stage, account, region }: StageConfiguration): string {
   return `Emissor ${stage}: ${id}${account ? ` (${account}, ${region})` : ''}`;
 }
 
-/** Bundles in this process, because the CDK's own Node.js construct starts a package manager for each function. */
+/** Bundles a handler in this process, because the CDK's own Node.js construct starts a package manager for each function. */
 function bundle(app: IConstruct, entry: string): lambda.Code {
   return lambda.Code.fromAsset(join(root, 'lambdas'), {
     assetHashType: AssetHashType.OUTPUT,
     bundling: {
-      image: DockerImage.fromRegistry('none'), // required by the type; the local bundling below never falls back to it
-      command: [entry], // distinguishes the entries in the CDK's cache of bundles
+      image: DockerImage.fromRegistry('none'), // required by the type, but unused, because local bundling always succeeds
+      command: [entry], // part of the key in the CDK's cache of bundles
       local: {
         tryBundle: directory => {
           writeBundle(bundleOf(app, entry), directory);

@@ -8,13 +8,13 @@ import { visibilityTimeout, type WorkQueue } from './work-queue.ts';
 export interface QueueConsumerProps<Environment extends Record<string, string>>
   extends Omit<NodeFunctionProps<Environment>, 'timeout'> {
   readonly queue: WorkQueue;
-  /** The number of batches that are processed at once. */
+  /** The maximum number of batches that the function processes at once. */
   readonly maxConcurrency: number;
 }
 
 /**
- * A function that consumes a queue in batches of ten and reports failures message by message. It may receive, delete and hide
- * messages of that queue. A new version replaces the previous one at once.
+ * A function that consumes a queue in batches of 10 and reports the messages that failed. It may receive, delete and hide messages of
+ * the queue. A new version receives all traffic at once.
  */
 export class QueueConsumer<Environment extends Record<string, string>> extends NodeFunction<Environment> {
   readonly queue: WorkQueue;

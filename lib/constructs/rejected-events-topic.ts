@@ -5,14 +5,14 @@ import type { Construct } from 'constructs';
 import type { StageConfiguration } from '../config.ts';
 
 export interface RejectedEventsTopicProps {
-  /** The stage's list of other accounts that may subscribe. */
+  /** The stage's configuration, with the other accounts that may subscribe. */
   readonly configuration: Pick<StageConfiguration, 'noticeAccounts'>;
 }
 
 /**
- * The topic that notifies publishers of rejected events. Services of this account subscribe with the managed policy, and other accounts
- * if the stage names them. Only queues and functions can subscribe, because their own policies control who sends to them. So notices
- * cannot be sent to an arbitrary address on the Internet.
+ * The topic that notifies publishers of rejected events. Services of this account subscribe with the managed policy. Other accounts
+ * subscribe if the stage lists them. Only queues and functions can subscribe, because their policies control who sends to them. SNS
+ * therefore cannot send notices to arbitrary addresses on the Internet.
  */
 export class RejectedEventsTopic extends sns.Topic {
   constructor(scope: Construct, id: string, { configuration: { noticeAccounts } }: RejectedEventsTopicProps) {
@@ -21,7 +21,7 @@ export class RejectedEventsTopic extends sns.Topic {
       const principals = noticeAccounts.map(account => new iam.AccountPrincipal(account));
       this.addToResourcePolicy(new iam.PolicyStatement({ ...this.#subscription(), principals }));
     }
-    // A changed description would replace the policy, and IAM does not delete a policy that is attached to a subscriber's role.
+    // Do not change the description. CloudFormation would replace the policy, but IAM cannot delete a policy that a role uses.
     const subscriber = new iam.ManagedPolicy(scope, `${id}Subscriber`, {
       description: 'Allows an internal service to subscribe to the events that Emissor refused, and nothing else',
       statements: [new iam.PolicyStatement(this.#subscription())],

@@ -12,21 +12,21 @@ import { NodeFunction } from './node-function.ts';
 export interface ReleasesProps {
   readonly configuration: StageConfiguration;
   readonly topics: AlarmTopics;
-  /** The functions behind an API, by the service name in their metrics. */
+  /** The functions behind the APIs, by the service name in their metrics. */
   readonly services?: { readonly [Service in HttpService]?: NodeFunction };
   readonly others?: readonly NodeFunction[];
 }
 
 /**
  * Releases the functions of a stack with CodeDeploy. A hook checks each new version before it receives traffic. On a stage with customers,
- * a function behind an API receives a tenth of the requests for 5 minutes, and CodeDeploy rolls it back if it fails. All other
- * functions receive all traffic at once. If a deployment fails, CloudFormation rolls the stack back.
+ * a new version behind an API receives 10% of the requests for 5 minutes, and CodeDeploy rolls it back if it fails. Other new versions
+ * receive all traffic at once. If a deployment fails, CloudFormation rolls back the stack.
  *
- * The alarms watch only the new version, because failures of the earlier version must not stop the release that fixes them. Response times
- * are not watched, because each process of a new version is slow at first.
+ * The alarms watch only the new version, because failures of the earlier version must not stop the release that fixes them. No alarm
+ * watches response times, because each process of a new version is slow at first.
  *
- * With `gradual: false` CloudFormation moves the aliases itself. CodeDeploy starts from the version in the last template, so it rejects
- * an alias that `ops rollback` moved.
+ * With `gradual: false`, CloudFormation updates the aliases itself. CodeDeploy expects the version of the last template, so it rejects
+ * an alias that `ops rollback` changed.
  */
 export class Releases extends Construct {
   constructor(scope: Construct, id: string, { configuration, topics, services = {}, others = [] }: ReleasesProps) {
@@ -40,7 +40,7 @@ export class Releases extends Construct {
       const group = new LambdaDeploymentGroup(this, target.node.id, {
         application,
         alias: target.live,
-        role: role.withoutPolicyUpdates(), // otherwise each group would add the managed policy again
+        role: role.withoutPolicyUpdates(), // prevents each group from adding the managed policy again
         deploymentConfig:
           alarms.length > 0 ? LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES : LambdaDeploymentConfig.ALL_AT_ONCE,
         alarms: [...alarms],
@@ -49,7 +49,7 @@ export class Releases extends Construct {
       });
       allow(hook, group, target);
       targets.push([group, target]);
-      // The alarms must watch the new version, and the hook must know it, before it receives traffic.
+      // The alarms and the hook must refer to the new version before it receives traffic.
       target.live.node.addDependency(...alarms, hook, role);
     };
     for (const [service, target] of Object.entries(services)) {
@@ -73,7 +73,7 @@ export class Releases extends Construct {
     const hook = new NodeFunction(this, 'PreTraffic', {
       configuration,
       entry: 'lambdas/platform/deployment/pre-traffic.handler.ts',
-      timeout: Duration.minutes(15), // the longest: it repeats its calls while IAM spreads a permission
+      timeout: Duration.minutes(15), // the maximum, because the hook retries calls until IAM has propagated a permission
       memorySize: 256,
       tables: {},
       environment: { VERSIONS: Fn.join(',', pairs), STACK_ID: Aws.STACK_ID },
@@ -92,13 +92,13 @@ export class Releases extends Construct {
     Validations.of(role).acknowledge({
       id: 'AwsSolutions::AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
       reason:
-        'AWS documents this policy, and no list of actions, as what CodeDeploy needs to shift traffic between versions; only CodeDeploy can assume the role.',
+        'AWS documents this policy for shifting traffic between versions, without a list of actions. Only CodeDeploy can assume the role.',
     });
     return role;
   }
 }
 
-/** Allows the hook to read a group's deployments and to invoke all versions of its function, because each deployment publishes one. */
+/** Allows the hook to read a group's deployments and to invoke all versions of its function. Each deployment publishes a version. */
 function allow(hook: NodeFunction, { deploymentGroupArn }: LambdaDeploymentGroup, { functionArn }: NodeFunction): void {
   hook.addToRolePolicy(
     new iam.PolicyStatement({ actions: ['codedeploy:GetDeployment'], resources: [deploymentGroupArn] }),
@@ -109,13 +109,13 @@ function allow(hook: NodeFunction, { deploymentGroupArn }: LambdaDeploymentGroup
   const [logicalId] = Stack.of(hook).resolve(functionArn)['Fn::GetAtt'];
   Validations.of(hook.role ?? hook).acknowledge({
     id: `AwsSolutions::AwsSolutions-IAM5[Resource::<${logicalId}.Arn>:*]`,
-    reason: 'The versions of one function.',
+    reason: 'The wildcard matches only the versions of one function.',
   });
 }
 
 /**
- * Replaces an alarm with each version. An updated alarm stays in its state until it is evaluated again, and CodeDeploy
- * does not start while an alarm is active, so the alarm of a failing version would stop the release that fixes it
+ * Replaces an alarm with each version. CloudWatch would keep the state of an updated alarm until the next evaluation. CodeDeploy does not
+ * start a deployment while an alarm is active, so the alarm of a failing version would stop the release that fixes it
  * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html).
  */
 function replaceWithVersion(alarm: cloudwatch.Alarm, { currentVersion }: NodeFunction): void {

@@ -4,16 +4,16 @@ import type * as kms from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 
 export interface SecretParameterProps {
-  /** Starts with a slash. */
+  /** The name of the parameter, with a leading slash. */
   readonly parameterName: string;
-  /** The key with which the operator's command line encrypts it. */
+  /** The KMS key that encrypts the value. */
   readonly key: kms.IKey;
 }
 
 /**
- * A SecureString parameter of Parameter Store. CloudFormation cannot create one, so the operator's command line does. The stack only
- * refers to its name. The key is a customer managed key, so that it controls who reads the value. The AWS managed key (`aws/ssm`) would
- * decrypt it for everybody in the account who may read parameters
+ * A SecureString parameter of Parameter Store. CloudFormation cannot create one, so the operators' command line creates it and the stack
+ * only refers to its name. The key is customer managed to control who reads the value. The AWS managed key (`aws/ssm`) decrypts values for
+ * everyone in the account who may read parameters
  * (https://docs.aws.amazon.com/systems-manager/latest/userguide/ps-restrict-decryption.html).
  */
 export class SecretParameter extends Construct {

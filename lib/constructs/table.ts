@@ -19,7 +19,7 @@ export type TableAction =
   | 'DeleteItem'
   | 'PartiQLInsert'; // `BatchExecuteStatement` with INSERT
 
-/** An on-demand table that can be restored to any second of the last 35 days. Its items expire by their attribute `ttl`. */
+/** An on-demand table with point-in-time recovery for the last 35 days. The attribute `ttl` contains the expiry of an item. */
 export class Table extends dynamodb.TableV2 {
   constructor(scope: Construct, id: string, props: TableProps) {
     super(scope, id, {
@@ -30,7 +30,7 @@ export class Table extends dynamodb.TableV2 {
     });
   }
 
-  /** Returns the table with permission for these actions on the table itself, not on its indexes. */
+  /** Returns the table with permission for actions on the table itself, but not on its indexes. */
   may(...actions: readonly TableAction[]): TableAccess {
     return new TableAccess(this, [
       { actions: actions.map(action => `dynamodb:${action}`), resourceArns: [this.tableArn] },
@@ -39,8 +39,8 @@ export class Table extends dynamodb.TableV2 {
 }
 
 /**
- * A table together with a function's permissions on it. It grants exactly the named permissions, because the CDK's own grants include
- * the table's indexes.
+ * A table and a function's permissions on it. `grant` grants only these permissions, whereas the CDK's own grants include the table's
+ * indexes.
  */
 export class TableAccess {
   readonly table: dynamodb.ITable;
@@ -51,7 +51,7 @@ export class TableAccess {
     this.permissions = permissions;
   }
 
-  /** Adds permission to query these indexes. */
+  /** Returns the access with additional permission to query indexes. */
   andQuery(...indexNames: readonly string[]): TableAccess {
     const resourceArns = indexNames.map(name => `${this.table.tableArn}/index/${name}`);
     return new TableAccess(this.table, [...this.permissions, { actions: ['dynamodb:Query'], resourceArns }]);
@@ -62,20 +62,20 @@ export class TableAccess {
   }
 }
 
-/** Actions on resources, with conditions if any. */
+/** Permission for actions on resources. */
 export type Permission = Pick<iam.GrantOnPrincipalOptions, 'actions' | 'resourceArns' | 'conditions'>;
 
-/** Returns a key attribute that contains text. */
+/** Returns a key attribute of type string. */
 export function text(name: string): dynamodb.Attribute {
   return { name, type: dynamodb.AttributeType.STRING };
 }
 
-/** Returns a key attribute that contains numbers. */
+/** Returns a key attribute of type number. */
 export function number(name: string): dynamodb.Attribute {
   return { name, type: dynamodb.AttributeType.NUMBER };
 }
 
-/** Returns an index that contains only the keys of its items. Readers read the items from the table. */
+/** Returns an index that projects only the keys of its items. Readers read the items from the table. */
 export function keysOnlyIndex(
   indexName: string,
   partitionKey: string,

@@ -11,9 +11,9 @@ export interface WorkQueueProps extends QueueProps {
 }
 
 /**
- * A standard queue for one consumer. A message stays hidden for 1 minute, the maximum duration of its consumer, so that messages of a
- * crashed process return soon. The retention is the maximum, so that messages survive days without a consumer. A message's age does
- * not restart when SQS moves the message to the dead-letter queue.
+ * A standard queue for one consumer. A message stays hidden for 1 minute, which is the maximum duration of an invocation, so messages of a
+ * crashed process return soon. The retention is the maximum, so messages survive days without a consumer. A message's age does not
+ * restart when SQS moves the message to the dead-letter queue.
  */
 export class WorkQueue extends sqs.Queue {
   constructor(scope: Construct, id: string, { deadLetterQueue, removalPolicy }: WorkQueueProps) {
@@ -30,7 +30,7 @@ export class WorkQueue extends sqs.Queue {
   }
 }
 
-/** A queue for messages that cannot be processed. */
+/** A queue for messages that consumers could not process. */
 export class DeadLetterQueue extends sqs.Queue {
   constructor(scope: Construct, id: string, { removalPolicy }: QueueProps) {
     super(scope, id, {
@@ -42,14 +42,14 @@ export class DeadLetterQueue extends sqs.Queue {
   }
 }
 
-/** The visibility timeout of a received message, and the maximum duration of its consumer's invocation. */
+/** The visibility timeout of a message, and the maximum duration of its consumer's invocation. */
 export const visibilityTimeout = Duration.minutes(1);
 
-/** The retention of messages in any queue, which is the maximum of SQS. */
+/** The retention of messages in every queue. It is the maximum that SQS allows. */
 const retentionPeriod = Duration.days(14);
 
-/** The maximum size in bytes. A dead-letter message also contains its reason, and both must fit into the 1 MiB that SQS accepts. */
+/** The maximum message size. The difference to SQS's limit of 1 MiB leaves space for the reason in a dead-letter message. */
 const maxMessageSizeBytes = 1_048_576 - 8_192;
 
-/** The receives of one message before SQS moves it. The number is high, because messages wait here while the tables are unavailable. */
+/** The number of receives before SQS moves a message. It is high, because messages wait in the queue while tables are unavailable. */
 const maxReceiveCount = 1_000;

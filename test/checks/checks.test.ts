@@ -1,7 +1,7 @@
 import { exec } from 'node:child_process';
 import { expect, it } from 'vitest';
 
-// The scripts of `package.json` that read the whole tree. `npm test` runs them while end-to-end suites wait.
+// These scripts of `package.json` check the whole tree. `npm test` runs them while end-to-end tests wait.
 it.for(['lint', 'types', 'dead-code'])('npm run %s succeeds', async (check, { signal }) => {
   const options = { signal, maxBuffer: Number.POSITIVE_INFINITY };
   const { failure, output } = await new Promise<{ failure: Error | null; output: string }>(resolve => {

@@ -29,11 +29,11 @@ it.each([
   ],
   ['a type of ops/', "import type { Task } from '../ops/target.ts';\nexport const tasks: Task[] = [];\n", ['plugin']],
   ['a package', "import { start } from '@emissor/cloud/start';\nstart();\n", ['plugin']],
-])('the linter checks that console/ imports %s', (_case, source, findings) => {
+])('the linter checks an import of %s in console/', (_case, source, findings) => {
   expect(lint('console/example.ts', source)).toEqual(findings);
 });
 
-/** Returns the rules that a file breaks, by the configuration of the tree. */
+/** Returns the rules that a file violates with this project's configuration. */
 function lint(file: string, source: string): string[] {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-lint-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

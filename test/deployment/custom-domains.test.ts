@@ -13,7 +13,7 @@ step('dev: deploy', async () => {
   return undefined;
 });
 
-step('dev: with custom domains both hosts of each API answer, and accept the tokens of both', async () => {
+step('dev: with custom domains, both hosts of each API respond and accept tokens of both hosts', async () => {
   const gateway = hostsOf('dev');
   const own = { auth: 'auth.domain.example.com', base: 'base.domain.example.com' };
   const [client, user] = await createAccounts('dev', 'domain');
@@ -41,7 +41,7 @@ step('dev: with custom domains both hosts of each API answer, and accept the tok
       expect(webhooks).toMatchObject({ webhooks: [] });
     }
   }
-  return 'logins at two hosts, and calls with their tokens at two hosts';
+  return 'tokens of two hosts, and API calls with them at two hosts';
 });
 
 /** Returns the hosts in the outputs of a stage. */
@@ -55,6 +55,6 @@ async function send(host: string, path: string, { method = 'GET', headers = {}, 
   const { port } = new URL(emulator().endpoint);
   const sent = request({ host: '127.0.0.1', port, path, method, headers: { ...headers, host } });
   sent.end(body);
-  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-  return (await json(answer)) as Record<string, unknown>;
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return (await json(response)) as Record<string, unknown>;
 }

@@ -9,9 +9,9 @@ import { makeWorkCopy } from './work-copy.ts';
 import './localhost-names.ts';
 
 /**
- * Registers the first steps of an operator on a new emulator of AWS, which start it and bootstrap its account.
+ * Registers the first steps of an operator, which start a new AWS emulator and bootstrap its account.
  *
- * @param stages - values for the files of the stages, in a copy of the tree
+ * @param stages - the values to set in the files of the stages, in a copy of the tree
  * @returns functions for further steps. `python` has the packages of `pythonRequirements`.
  */
 export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string, unknown>>>>) {
@@ -20,13 +20,13 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
     | undefined;
   const { step, inFolder } = makeSteps(() => started?.emulator);
   const running = () => {
-    if (!started) throw new Error('The emulator was not started.');
+    if (!started) throw new Error('The emulator has not started.');
     return started;
   };
   const [emulator, copy, python] = [() => running().emulator, () => running().copy, () => running().python];
 
   step(
-    'start the emulator, and install it with cfn-lint if necessary',
+    'start the emulator, and install the emulator and cfn-lint if necessary',
     async () => {
       const python = await pythonEnvironment('deployment', pythonRequirements);
       const own = await startEmulator(python, inFolder('emulator'));
@@ -41,34 +41,21 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
     return undefined;
   });
   return {
-    ...{
-      step,
-      emulator,
-      copy,
-      python,
-      deploy,
-      assemblyOf,
-      outputsFileOf,
-      outputsOf,
-      stacksOf,
-      statesOf,
-      preflight,
-      ops,
-    },
-    ...{ createAccounts, cacheControl },
+    ...{ step, emulator, copy, python, deploy, assemblyOf, outputsFileOf, outputsOf },
+    ...{ stacksOf, statesOf, preflight, ops, createAccounts, cacheControl },
   };
 
-  /** Deploys a stage. @param words - further options of `cdk deploy`. */
-  function deploy(stage: string, ...words: readonly string[]): Promise<CommandResult> {
+  /** Deploys a stage. @param options - additional options of `cdk deploy`. */
+  function deploy(stage: string, ...options: readonly string[]): Promise<CommandResult> {
     const files = ['--outputs-file', outputsFileOf(stage), '--output', assemblyOf(stage)];
-    return copy().cdk('deploy', '--all', '-c', `stage=${stage}`, '--require-approval', 'never', ...files, ...words);
+    return copy().cdk('deploy', '--all', '-c', `stage=${stage}`, '--require-approval', 'never', ...files, ...options);
   }
 
   function outputsFileOf(stage: string): string {
     return inFolder(`${stage}-outputs.json`);
   }
 
-  /** Returns the folder of the templates of the last deployment of a stage. */
+  /** Returns the folder with the templates of a stage's last deployment. */
   function assemblyOf(stage: string): string {
     return inFolder(`cdk.out-${stage}`);
   }
@@ -78,7 +65,7 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
     return Object.assign({}, ...Object.values(JSON.parse(readFileSync(outputsFileOf(stage), 'utf8'))));
   }
 
-  /** Returns the names of the stacks of the last synthesis of a stage. */
+  /** Returns the names of the stacks in a stage's last synthesis. */
   function stacksOf(stage: string): readonly string[] {
     const manifest = JSON.parse(readFileSync(path.join(assemblyOf(stage), 'manifest.json'), 'utf8')) as {
       artifacts: Record<string, { type: string }>;
@@ -93,7 +80,7 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
     return new Map(stacksOf(stage).map(name => [name, stacks.get(name)]));
   }
 
-  /** Returns the exit code of preflight, its problems by check, and the checks that it could not run. */
+  /** Runs preflight. Returns its exit code, the problems by check, and the checks that it could not run. */
   async function preflight(stage: string) {
     const { code, output } = await copy().program('ops', ['--stage', stage, '--json', 'preflight']);
     // The final error is a separate object.
@@ -105,7 +92,7 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
   }
 
   /** Runs an operator's command and returns its output. @throws if it fails. */
-  async function ops<Answer>(stage: string, words: readonly string[], input?: string): Promise<Answer> {
+  async function ops<Output>(stage: string, words: readonly string[], input?: string): Promise<Output> {
     const { output } = succeeded(await copy().program('ops', ['--stage', stage, '--json', ...words], input));
     return JSON.parse(output);
   }
@@ -114,17 +101,8 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
   async function createAccounts(stage: string, name = 'release') {
     const email = `${name}@test.example.com`;
     const password = 'uma senha que ninguém mais usa';
-    const client = [
-      'clients',
-      'create',
-      '--name',
-      name,
-      '--grant',
-      'password',
-      '--grant',
-      'refresh_token',
-      '--any-account',
-    ];
+    const grants = ['--grant', 'password', '--grant', 'refresh_token'];
+    const client = ['clients', 'create', '--name', name, ...grants, '--any-account'];
     const user = ['users', 'create', '--email', email, '--account', name, '--role', 'admin'];
     return [
       await ops<{ clientId: string; clientSecret: string }>(stage, client),
@@ -132,22 +110,22 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
     ] as const;
   }
 
-  /** Returns the Cache-Control of a stage's key set, which changed functions set to another value. */
+  /** Returns the Cache-Control of a stage's key set. Tests change this value to detect which version runs. */
   async function cacheControl(stage: string): Promise<string | null> {
     return (await fetch(`${outputsOf(stage).AuthUrl}/.well-known/jwks.json`)).headers.get('cache-control');
   }
 }
 
-/** Returns the result. @throws with all output if the command failed. */
+/** Returns the result of a successful command. @throws with all output if the command failed. */
 export function succeeded(result: CommandResult): CommandResult {
-  if (result.code !== 0) throw new Error(`It ended with ${result.code}:\n${result.output}`);
+  if (result.code !== 0) throw new Error(`The command exited with code ${result.code}:\n${result.output}`);
   return result;
 }
 
 /** The time limit of a command on a busy machine, in milliseconds. */
 export const commandLimit = 240_000;
 
-/** Creates a function that registers steps on one emulator, which ends after the last step. */
+/** Creates a function that registers steps. After the last step, it stops the emulator. */
 function makeSteps(emulatorOf: () => Emulator | undefined) {
   const started = performance.now();
   let folder = '';
@@ -159,19 +137,19 @@ function makeSteps(emulatorOf: () => Emulator | undefined) {
 
   afterAll(async () => {
     const emulator = emulatorOf();
-    console.log(`${secondsSince(started)} s  all`);
-    if (failed !== undefined && emulator) console.log(`The emulator wrote, at the end:\n${emulator.tail(60)}`);
+    console.log(`${secondsSince(started)} s  total`);
+    if (failed !== undefined && emulator) console.log(`The last lines of the emulator's log:\n${emulator.tail(60)}`);
     await emulator?.stop();
     rmSync(folder, { recursive: true, force: true });
   }, 30_000);
 
   return {
-    /** Returns a path in the folder of this run, which is deleted at its end. */
+    /** Returns a path in the folder of this run, which is deleted at the end of the run. */
     inFolder: (...names: readonly string[]) => path.join(folder, ...names),
-    /** Registers a test that is skipped if an earlier step failed. It prints the result of `run` and its time. */
+    /** Registers a test that prints the result of `run` and its duration. The test is skipped if an earlier step failed. */
     step: (name: string, run: () => Promise<string | undefined>, limit = 2 * commandLimit) => {
       it(name, { timeout: limit }, async ({ skip }) => {
-        if (failed !== undefined) skip(`"${failed}" failed`);
+        if (failed !== undefined) skip(`The step "${failed}" failed.`);
         const start = performance.now();
         let note: string | undefined = 'FAILED';
         try {

@@ -11,7 +11,7 @@ import { cleanEnvironment } from '../support/run-node.ts';
 import { recordedResources } from './infidelities.ts';
 import { makeInventory } from './inventory.ts';
 
-/** The packages of PyPI that the deployment tests need. Without `cryptography`, MiniStack's KMS cannot make pairs of data keys. */
+/** The PyPI packages that the deployment tests need. Without `cryptography`, MiniStack's KMS cannot create data key pairs. */
 export const pythonRequirements = ['ministack==1.5.33', 'cryptography', 'cfn-lint==1.58.0', 'awscli==1.46.3'] as const;
 
 /** MiniStack, an independent emulator of AWS. */
@@ -22,12 +22,12 @@ export const account = '000000000000';
 export const region = 'us-east-1';
 
 /**
- * Starts the emulator on a free port of 127.0.0.1. Its functions reach receivers on this machine by public names
- * through the emulated Internet of the local cloud. Their workers inherit its variables.
+ * Starts the emulator on a free port of 127.0.0.1. Its functions use the emulated Internet of the local cloud, which resolves the public
+ * names of receivers on this machine. The functions inherit the emulator's environment variables.
  *
- * @param python - the Python of an environment with `ministack`
- * @param folder - the folder for its files
- * @throws if it does not start
+ * @param python - the Python interpreter of an environment with `ministack`
+ * @param folder - the folder for the emulator's files
+ * @throws if the emulator does not start
  */
 export async function startEmulator(python: string, folder: string) {
   mkdirSync(folder, { recursive: true });
@@ -48,23 +48,23 @@ export async function startEmulator(python: string, folder: string) {
     stdio: ['pipe', log, log], // ends with its standard input, even if this process is killed
     env: {
       ...cleanEnvironment(),
-      TMPDIR: folder, // MiniStack leaves the folders of its functions behind
+      TMPDIR: folder, // MiniStack does not delete the folders of its functions
       BIND_HOST: '127.0.0.1',
       GATEWAY_PORT: String(port),
       MINISTACK_HOST: 'localhost',
       IOT_MTLS_ENABLED: '0',
       SFTP_ENABLED: '0',
       LAMBDA_EXECUTOR: 'local',
-      LAMBDA_ACCOUNT_CONCURRENCY: '1000', // the quota of an old account; the default depends on this machine's memory
+      LAMBDA_ACCOUNT_CONCURRENCY: '1000', // the quota of an established account; MiniStack's default depends on the memory of this machine
       EMULATOR_RECORDED: JSON.stringify(recordedResources),
-      NODE_OPTIONS: `--import=${files.preloadUrl} ${localhostNames}`, // a scheduled test calls the APIs
+      NODE_OPTIONS: `--import=${files.preloadUrl} ${localhostNames}`, // the scheduled test calls the APIs
       NODE_EXTRA_CA_CERTS: files.authorityFile,
     },
   });
   closeSync(log);
   const endNow = () => endGroup(child);
   process.once('exit', endNow);
-  /** Ends the emulator and every function. */
+  /** Stops the emulator and all functions. */
   const stop = async () => {
     process.removeListener('exit', endNow);
     const ended = child.exitCode !== null || child.signalCode !== null ? Promise.resolve() : once(child, 'exit');
@@ -72,7 +72,7 @@ export async function startEmulator(python: string, folder: string) {
     await ended;
     await internet.stop();
   };
-  /** Returns the last lines that MiniStack and its functions wrote. */
+  /** Returns the last lines of the log of MiniStack and its functions. */
   const tail = (lines: number) => readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-lines).join('\n');
 
   try {
@@ -83,7 +83,7 @@ export async function startEmulator(python: string, folder: string) {
     throw new Error(`MiniStack did not start:\n${output}`, { cause: error });
   }
   const settings = { endpoint, region, credentials: { accessKeyId: 'emulated', secretAccessKey: 'emulated' } };
-  /** The variables that make a program use the emulator as AWS. */
+  /** The environment variables that make a program use the emulator instead of AWS. */
   const environment = {
     AWS_ENDPOINT_URL: endpoint,
     AWS_REGION: region,
@@ -92,7 +92,7 @@ export async function startEmulator(python: string, folder: string) {
     NODE_OPTIONS: localhostNames,
   };
   const inventory = makeInventory(settings);
-  /** Maps a name of the functions' Internet to the emulator. Nothing else may write the hosts file meanwhile. */
+  /** Maps a name of the emulated Internet to the emulator. No other program may write the hosts file at the same time. */
   const mapHost = (name: string) => {
     const hosts = JSON.parse(readFileSync(hostsFile, 'utf8'));
     writeFileSync(hostsFile, JSON.stringify({ ...hosts, [name]: `http://127.0.0.1:${port}` }));
@@ -114,7 +114,7 @@ function endGroup({ pid }: ChildProcess): void {
 async function untilReady(child: ChildProcess, endpoint: string): Promise<void> {
   const deadline = Date.now() + startLimit;
   while (Date.now() < deadline) {
-    if (child.exitCode !== null) throw new Error(`It ended with ${child.exitCode}.`);
+    if (child.exitCode !== null) throw new Error(`It exited with code ${child.exitCode}.`);
     try {
       if ((await fetch(`${endpoint}/_ministack/health`)).ok) return;
     } catch {
@@ -122,8 +122,8 @@ async function untilReady(child: ChildProcess, endpoint: string): Promise<void> 
     }
     await pause(100);
   }
-  throw new Error(`It did not answer within ${startLimit} ms.`);
+  throw new Error(`It did not respond within ${startLimit} ms.`);
 }
 
-/** The time limit of the start in milliseconds. It takes 2 s on a quiet machine. */
+/** The time limit of the start, in milliseconds. On an idle machine, the start takes 2 s. */
 const startLimit = 60_000;

@@ -5,7 +5,7 @@ import { root, runNode } from '../support/run-node.ts';
 import type { Emulator } from './emulator.ts';
 import { failing } from './infidelities.ts';
 
-/** The values in the file of each stage, so that suites do not wait for hours, or for the end of a lockout. */
+/** The values for the file of each stage. With these values, tests do not wait for long retries or lockouts. */
 export const trialValues = {
   gradual: false, // the emulator has no CodeDeploy
   retrySchedule: '1s,1s,1s',
@@ -15,10 +15,10 @@ export const trialValues = {
 };
 const attempts = trialValues.retrySchedule.split(',').length + 1;
 
-/** Additional values for a stage with scheduled smoke tests, whose receiver is in the functions' Internet. */
+/** Additional values for a stage with scheduled smoke tests. Their receiver is in the emulated Internet of the functions. */
 export const smokeValues = { smokeReceiverUrl: 'https://receiver.example.com/smoke', smokeSchedule: '12h' };
 
-/** Runs the end-to-end suites against a deployed stage with `trialValues`. Exactly the tests that `infidelities.ts` names must fail. */
+/** Runs the end-to-end tests against a deployed stage with `trialValues`. Exactly the tests that `infidelities.ts` lists must fail. */
 export async function runEndToEnd(emulator: Emulator, outputsFile: string) {
   const environment = {
     ...emulator.environment,
@@ -27,7 +27,7 @@ export async function runEndToEnd(emulator: Emulator, outputsFile: string) {
     EMISSOR_HOSTS: emulator.hostsFile,
     EMISSOR_ATTEMPTS: String(attempts),
   };
-  // Suites share a dead-letter queue, whose readers hide messages from each other. Other drills use the processors.
+  // Tests share a dead-letter queue, and its readers hide messages from each other. Other drills use the processors.
   const options = ['--retry=1', '--testTimeout=180000'];
   const reportFile = `${outputsFile}.report.json`;
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`];
@@ -37,11 +37,11 @@ export async function runEndToEnd(emulator: Emulator, outputsFile: string) {
     ? JSON.parse(readFileSync(reportFile, 'utf8'))
     : { testResults: [] };
   const tests = testResults.flatMap(testsOf);
-  const again = output.match(/\(retry x1\)/g)?.length ?? 0; // passed at the second attempt only
+  const again = output.match(/\(retry x1\)/g)?.length ?? 0; // passed only at the second attempt
   return { counts: countsOf(tests), again, problems: problemsIn(tests), output };
 }
 
-/** The suite that reads all output of a local run. A deployed stage has no such file. */
+/** The tests that read the log of a local run. A deployed stage has no such file. */
 const localSuite = 'secrets.e2e.test.ts';
 
 interface ReportedTest {
@@ -52,11 +52,11 @@ interface ReportedTest {
 }
 
 function countsOf(tests: readonly ReportedTest[]): Readonly<Record<ReportedTest['status'], number>> {
-  const count = (wanted: string) => tests.filter(({ status }) => status === wanted).length;
+  const count = (expected: string) => tests.filter(({ status }) => status === expected).length;
   return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
 }
 
-/** Returns the problems that are not differences of the emulator, one line each. */
+/** Returns the problems that are not known differences of the emulator, with one line for each. */
 function problemsIn(tests: readonly ReportedTest[]): readonly string[] {
   const isExpected = (test: ReportedTest) => failing.some(([file, name]) => file === test.file && name === test.name);
   const unexpected = tests
@@ -65,15 +65,15 @@ function problemsIn(tests: readonly ReportedTest[]): readonly string[] {
   const skipped = tests
     .filter(({ status, file }) => status === 'skipped' && file !== localSuite)
     .map(({ file, name }) => `${file}: "${name}" was skipped.`);
-  const gone = failing.flatMap(([file, wanted]) => {
-    const status = tests.find(test => test.file === file && test.name === wanted)?.status ?? 'is no test';
-    return status === 'failed' ? [] : [`infidelities.ts names "${wanted}" of ${file}, but it ${status}.`];
+  const obsolete = failing.flatMap(([file, name]) => {
+    const status = tests.find(test => test.file === file && test.name === name)?.status ?? 'missing';
+    return status === 'failed' ? [] : [`infidelities.ts lists "${name}" of ${file}, but its status is ${status}.`];
   });
   const none = countsOf(tests).passed === 0 ? ['No end-to-end test passed.'] : [];
-  return [...unexpected, ...skipped, ...gone, ...none];
+  return [...unexpected, ...skipped, ...obsolete, ...none];
 }
 
-/** Returns the tests of a suite. A suite that could not be loaded or set up is a failed test itself. */
+/** Returns the tests of a suite. A suite that failed to load or set up counts as a failed test. */
 function testsOf({ name, status, message, assertionResults }: JsonTestResults['testResults'][number]): ReportedTest[] {
   const file = path.basename(name);
   const tests = assertionResults.map(result => {

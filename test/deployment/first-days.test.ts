@@ -20,9 +20,9 @@ import { commandLimit, makeDrill, succeeded } from './drill.ts';
 import { account, region } from './emulator.ts';
 import { runEndToEnd, smokeValues, trialValues } from './end-to-end.ts';
 
-// An operator's first days, in order. Two stages are deployed, tested, changed and destroyed.
+// The first days of an operator, in order. The operator deploys, tests, changes and destroys two stages.
 
-/** The values that an operator must write into the file of `prod`. */
+/** The values that an operator must set in the file of `prod`. */
 const operatorValues = {
   account,
   region,
@@ -30,7 +30,7 @@ const operatorValues = {
   alarmRecipients: ['ops@example.com'],
 };
 
-/** The resources of the destroyed `prod` that remain. */
+/** The retained resources of the destroyed `prod`. */
 let retained: readonly string[] = [];
 
 const drill = makeDrill({ dev: { ...trialValues, ...smokeValues }, prod: { ...trialValues, ...operatorValues } });
@@ -43,7 +43,7 @@ step('dev: deploy', async () => {
   return countOf(await emulator().inventory.identities());
 });
 
-step('prod: a first deployment that fails', async () => {
+step('prod: the first deployment fails, and its stack rolls back', async () => {
   const composition = 'lambdas/auth/keys/rotate-keys.composition.ts';
   const start = 'return async function runRotation(): Promise<readonly RotationResult[]> {';
   const undo = copy().edit(composition, start, `${start} if (Date.now() > 0) throw new Error('broken on purpose');`);
@@ -69,43 +69,43 @@ step('prod: the deployment succeeds without manual clean-up', async () => {
   return countOf(await emulator().inventory.identities());
 });
 
-step('prod: an alarm that goes off reaches the topic of its severity, and its end sends no mail', async () => {
+step('prod: an alarm notifies the topic of its severity only when it fires', async () => {
   const { PagesTopicArn = '', TicketsTopicArn = '' } = outputsOf('prod') as Record<string, string>;
-  const [pages, tickets] = [await hear(PagesTopicArn), await hear(TicketsTopicArn)];
+  const [pages, tickets] = [await subscribe(PagesTopicArn), await subscribe(TicketsTopicArn)];
   const client = new CloudWatchClient(emulator().settings);
   const { MetricAlarms = [] } = await client.send(new DescribeAlarmsCommand({ AlarmNamePrefix: 'Emissor-prod-' }));
   const change = async (alarms: readonly MetricAlarm[], StateValue: 'ALARM' | 'OK') => {
     for (const { AlarmName } of alarms)
-      await client.send(new SetAlarmStateCommand({ AlarmName, StateValue, StateReason: 'the drill' }));
+      await client.send(new SetAlarmStateCommand({ AlarmName, StateValue, StateReason: 'drill' }));
   };
-  const silent = MetricAlarms.filter(({ TreatMissingData }) => TreatMissingData === 'breaching');
-  const others = MetricAlarms.filter(alarm => !silent.includes(alarm));
-  // CloudWatch changes the states like this after a first deployment.
-  await change(silent, 'ALARM');
+  const withoutData = MetricAlarms.filter(({ TreatMissingData }) => TreatMissingData === 'breaching');
+  const others = MetricAlarms.filter(alarm => !withoutData.includes(alarm));
+  // After a first deployment, CloudWatch changes the states in this order.
+  await change(withoutData, 'ALARM');
   await change(others, 'OK');
-  await change(silent, 'OK');
-  expect(await pages.heard()).toEqual(['RetriesLate']);
-  expect(await tickets.heard()).toEqual(['KeysNotRotated']);
+  await change(withoutData, 'OK');
+  expect(await pages.alarms()).toEqual(['RetriesLate']);
+  expect(await tickets.alarms()).toEqual(['KeysNotRotated']);
 
   await change(
     others.filter(({ AlarmName }) => /LoginsFail|DeadLetters/.test(AlarmName ?? '')),
     'ALARM',
   );
-  expect(await pages.heard()).toEqual(['LoginsFail']);
-  expect(await tickets.heard()).toEqual(['DeadLetters']);
+  expect(await pages.alarms()).toEqual(['LoginsFail']);
+  expect(await tickets.alarms()).toEqual(['DeadLetters']);
   await pages.stop();
   await tickets.stop();
   return undefined;
 });
 
-step('status reports no problems of dev, and the missing protection of prod', async () => {
+step('status reports no problems for dev, and the missing protection of prod', async () => {
   const status = async (stage: string) => succeeded(await copy().program('ops', ['--stage', stage, 'status'])).output;
   expect(await status('dev')).toContain('No problems found.');
   expect(await status('prod')).toContain('set protection to true in stages/prod.ts');
   return undefined;
 });
 
-// Runs cfn-lint while the suites wait for their deliveries.
+// cfn-lint runs while the end-to-end tests wait for deliveries.
 step(
   'dev: the end-to-end tests pass, and cfn-lint accepts the templates of both stages',
   async () => {
@@ -122,7 +122,7 @@ step('dev: a second deployment with a new synthesis leaves every stack unchanged
   return undefined;
 });
 
-step('prod: a changed value and a changed function are deployed without a replaced resource', async () => {
+step('prod: a deployment of a changed value and a changed function replaces no resources', async () => {
   const [client, user] = await createAccounts('prod');
   const before = await emulator().inventory.identities();
   const undo = copy().edit('lambdas/auth/endpoints/discovery.ts', "'public, max-age=300'", "'public, max-age=299'");
@@ -133,17 +133,17 @@ step('prod: a changed value and a changed function are deployed without a replac
   expect(await emulator().inventory.identities()).toEqual(before);
   expect(await cacheControl('prod')).toBe('public, max-age=299');
   await makeServiceClient(outputsOf('prod')).getTokens(passwordGrant(client, user));
-  const refusal = await fetch(`${outputsOf('prod').BaseUrl}/v1/webhooks`);
-  expect(await refusal.json()).toMatchObject({ type: `${docsUrl}#token_missing` });
-  return 'the same tables, keys, queues, logs and APIs; an existing user logs in';
+  const response = await fetch(`${outputsOf('prod').BaseUrl}/v1/webhooks`);
+  expect(await response.json()).toMatchObject({ type: `${docsUrl}#token_missing` });
+  return 'the same tables, keys, queues, logs and APIs, and a login of an existing user';
 });
 
 step('dev: the commands of the runbook restore deleted users from a restored table', async () => {
   const [client, user] = await createAccounts('dev', 'lost');
   const kinds = ['users', 'credentials'];
   const [block = ''] = blocksOf(readPage('docs/runbook.md'), 'Restoring');
-  const [restore, wait, copyBack, remove, ...none] = block.split('\n');
-  expect(none).toEqual([]);
+  const [restore, wait, copyBack, remove, ...others] = block.split('\n');
+  expect(others).toEqual([]);
   const run = async (command = '', kind: string) => {
     const outputs = outputsOf('dev') as Record<string, string>;
     const table = outputs[`${kind.charAt(0).toUpperCase()}${kind.slice(1)}Table`] ?? '';
@@ -169,15 +169,15 @@ step('dev: the commands of the runbook restore deleted users from a restored tab
   return undefined;
 });
 
-step('prod: the commands of the runbook subscribe a recipient of alarms again', async () => {
+step('prod: the commands of the runbook subscribe an alarm recipient', async () => {
   const [block = ''] = blocksOf(readPage('docs/runbook.md'), 'A recipient who never confirmed');
-  const [list = '', subscribe = '', ...none] = block.split('\n');
-  expect(none).toEqual([]);
+  const [list = '', addRecipient = '', ...others] = block.split('\n');
+  expect(others).toEqual([]);
   const topic = (outputsOf('prod') as Record<string, string>).PagesTopicArn ?? '';
   const run = (command: string) => aws(command.replace('TOPIC', topic).replace('ops@', 'new@').split(' ').slice(1));
   expect(await run(list)).toContain('ops@example.com');
   expect(await run(list)).not.toContain('new@example.com');
-  await run(subscribe);
+  await run(addRecipient);
   expect(await run(list)).toContain('new@example.com');
   return undefined;
 });
@@ -202,20 +202,20 @@ step('dev: the scheduled smoke test passes', async () => {
   return undefined;
 });
 
-step('prod: destroy retains the stateful resources, and leaves dev unchanged', async () => {
+step('prod: destroy retains stateful resources and does not change dev', async () => {
   await ops('prod', ['smoke', 'remove', '--yes']);
-  const mustStay = await statefulNames('prod');
+  const stateful = await statefulNames('prod');
   const before = await emulator().inventory.identities();
   succeeded(await copy().cdk('destroy', '--all', '--force', '--app', assemblyOf('prod')));
   expect(new Set((await statesOf('prod')).values())).toEqual(new Set([undefined]));
   const after = await emulator().inventory.identities();
   for (const [name, identity] of after) expect([name, identity]).toEqual([name, before.get(name)]);
   const devNames = [...before.keys()].filter(name => name.includes('Emissor-dev-'));
-  expect([...after.keys()]).toEqual(expect.arrayContaining([...devNames, ...mustStay]));
-  expect([...after.keys()].filter(name => name.includes('Emissor-prod-') && !mustStay.includes(name))).toEqual([]);
+  expect([...after.keys()]).toEqual(expect.arrayContaining([...devNames, ...stateful]));
+  expect([...after.keys()].filter(name => name.includes('Emissor-prod-') && !stateful.includes(name))).toEqual([]);
   expect((await fetch(`${outputsOf('dev').AuthUrl}/.well-known/jwks.json`)).status).toBe(200);
-  retained = mustStay;
-  return `${mustStay.length} tables, queues, keys and log groups stay`;
+  retained = stateful;
+  return `${stateful.length} tables, queues, keys and log groups retained`;
 });
 
 step('prod: preflight reports the retained resources', async () => {
@@ -247,30 +247,30 @@ async function statefulNames(stage: string): Promise<readonly string[]> {
   });
 }
 
-/** Subscribes to a topic. `heard` returns the sorted alarms of the mails since the last call. */
-async function hear(topicArn: string) {
+/** Subscribes to a topic. `alarms` returns the sorted names of the alarms that it published since the last call. */
+async function subscribe(topicArn: string) {
   const { settings } = emulator();
   const { receive, stop } = await subscribeQueue(new SQSClient(settings), new SNSClient(settings), topicArn);
-  const heard = async (): Promise<readonly string[]> => {
+  const alarms = async (): Promise<readonly string[]> => {
     const texts: string[] = [];
-    for (let quiet = 0; quiet < 2; ) {
+    for (let emptyReceives = 0; emptyReceives < 2; ) {
       const messages = await receive();
-      quiet = messages.length === 0 ? quiet + 1 : 0;
+      emptyReceives = messages.length === 0 ? emptyReceives + 1 : 0;
       texts.push(...messages.map(({ Body = '' }) => Body));
     }
     return texts.map(text => /\] prod (\w+):/.exec(text)?.[1] ?? text).sort();
   };
-  return { heard, stop };
+  return { alarms, stop };
 }
 
-/** Runs the AWS CLI on the emulator. @throws with its output if it fails. */
-async function aws(words: readonly string[]): Promise<string> {
+/** Runs an AWS CLI command on the emulator. @throws with its output if it fails. */
+async function aws(args: readonly string[]): Promise<string> {
   const env = { ...cleanEnvironment(), ...emulator().environment, AWS_DEFAULT_REGION: region, AWS_PAGER: '' };
-  const { stdout } = await promisify(execFile)(python(), ['-m', 'awscli', ...words], { env, timeout: commandLimit });
+  const { stdout } = await promisify(execFile)(python(), ['-m', 'awscli', ...args], { env, timeout: commandLimit });
   return stdout;
 }
 
-/** Returns the paths of the templates of a stage. */
+/** Returns the paths of a stage's templates. */
 function templatesOf(stage: string): readonly string[] {
   const templates = readdirSync(assemblyOf(stage)).filter(file => file.endsWith('.template.json'));
   expect(templates.length, stage).toBeGreaterThanOrEqual(4);
@@ -280,21 +280,21 @@ function templatesOf(stage: string): readonly string[] {
 /** Runs cfn-lint without W3005 (dependencies that the CDK repeats) and W6001 (unused outputs). @throws with its findings. */
 async function lint(templates: readonly string[]): Promise<void> {
   const program = 'import sys; from cfnlint.runner import main; sys.exit(main())';
-  const words = ['-c', program, '-i', 'W3005', 'W6001', '--', ...templates];
+  const args = ['-c', program, '-i', 'W3005', 'W6001', '--', ...templates];
   try {
-    await promisify(execFile)(python(), words, { env: cleanEnvironment(), timeout: commandLimit });
+    await promisify(execFile)(python(), args, { env: cleanEnvironment(), timeout: commandLimit });
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
-    throw new Error(`cfn-lint found:\n${stdout}${stderr}`);
+    throw new Error(`cfn-lint reported:\n${stdout}${stderr}`);
   }
 }
 
 async function endToEnd(stage: string): Promise<string> {
   const { counts, again, problems, output } = await runEndToEnd(emulator(), outputsFileOf(stage));
-  // Problems come last, because long output is cut at its start.
+  // Problems are last, because the start of long output is truncated.
   if (problems.length > 0) throw new Error(`${output}\n\n${problems.join('\n')}`);
   const { passed, failed, skipped } = counts;
-  return `${passed} passed, ${failed} failed as expected on the emulator, ${skipped} skipped${again > 0 ? `; ${again} at the second attempt` : ''}`;
+  return `${passed} passed, ${failed} failed as expected on the emulator, ${skipped} skipped${again > 0 ? `; ${again} passed at the second attempt` : ''}`;
 }
 
 const statefulKinds: Readonly<Record<string, string>> = {

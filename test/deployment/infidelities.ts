@@ -1,37 +1,37 @@
-// The known differences of MiniStack 1.5.33 from AWS. Review this list for each new version.
+// The known differences between MiniStack 1.5.33 and AWS. Review this list for each new version.
 //
-// | on the emulator | on AWS, and the test for it |
+// | On the emulator | On AWS, or in the tests |
 // |---|---|
-// | an export in use can be removed | the update fails: an infrastructure test compares the exports of releases |
-// | concurrency has no quota | more than the quota is rejected: preflight and an infrastructure test compare |
-// | recipients of alarms need not confirm | an unconfirmed address gets no mail: a unit test has the output of `ops status` |
-// | every resource of a changed stack is reported as updated | the tests compare the resources themselves |
-// | names of resources repeat | a replaced resource has a new name: the tests compare ids and creation times |
-// | a changed table is replaced by an empty one | it is updated: the tests cannot switch on protection |
-// | credentials and policies are not checked | local runs enforce the policies of the templates |
-// | roles of every account can be assumed | the CDK rejects credentials of another account |
-// | the URL of a function does not resolve | the functions' Internet maps its host to the emulator |
-// | an EventBridge rule gives a standard queue no message group | its target names one |
+// | Stacks can remove exports in use. | The update fails. An infrastructure test compares the exports of releases. |
+// | Concurrency has no quota. | AWS rejects more than the quota. Preflight and an infrastructure test check it. |
+// | Alarm recipients need not confirm. | Unconfirmed addresses get no mail. A unit test checks the output of `ops status`. |
+// | A changed stack reports all resources as updated. | The tests compare the resources themselves. |
+// | A replaced resource keeps its name. | It gets a new name. The tests compare ids and creation times. |
+// | A changed table is replaced with an empty table. | AWS updates it. The tests cannot enable protection. |
+// | Credentials and policies are not checked. | Local runs enforce the policies of the templates. |
+// | Programs can assume roles of every account. | The CDK rejects credentials of other accounts. |
+// | The URLs of functions do not resolve. | The emulated Internet maps their hosts to the emulator. |
+// | EventBridge rules do not set a message group for a standard queue. | The target sets a message group. |
 
-/** The resources that MiniStack rejects, by type, or by a property that it cannot read. `emulator.py` records them. */
+/** The resources that MiniStack does not support, by type and property. `emulator.py` adds stubs for them. */
 export const recordedResources: readonly { readonly type: string; readonly property?: string }[] = [
-  // Only the AWS console shows saved queries.
+  // Saved queries are visible only in the AWS console.
   { type: 'AWS::Logs::QueryDefinition' },
-  // Alarms on metric math.
+  // This property selects alarms with metric math.
   { type: 'AWS::CloudWatch::Alarm', property: 'Metrics' },
 ];
 
-/** The end-to-end tests that must fail because of a difference, by file and full name. */
+/** The end-to-end tests that must fail because of differences, by file and full name. */
 export const failing: readonly (readonly [file: string, test: string])[] = [
-  // MiniStack treats every OPTIONS as a CORS preflight with status 403. An HTTP API without CORS passes it on.
+  // MiniStack treats every OPTIONS request as a CORS preflight and returns 403. An HTTP API without CORS passes it to the function.
   ...['token', 'revoke', 'introspect'].map(
-    endpoint => ['form-refusals.e2e.test.ts', `/oauth/v1/${endpoint} refuses method_not_post: OPTIONS`] as const,
+    endpoint => ['form-refusals.e2e.test.ts', `/oauth/v1/${endpoint} rejects method_not_post: OPTIONS`] as const,
   ),
-  // Every message has the same sender. AWS and local runs name the principal that sent it.
+  // Every message has the same sender. On AWS and in local runs, the sender is the principal that sent the message.
   [
     'rejected-events.e2e.test.ts',
-    'a subscription with a filter by sender receives the notices of all sessions of that role only',
+    'a subscription with a filter by sender receives only the notices of all sessions of that role',
   ],
-  // The header and the event of a request have different ids. API Gateway and local runs use one id.
-  ['requests.e2e.test.ts', 'a refusal has its request id also in the body'],
+  // The response header and the event of a request have different ids. API Gateway and local runs use the same id.
+  ['requests.e2e.test.ts', 'an error response has its request id also in the body'],
 ];

@@ -12,14 +12,14 @@ import { ListTopicsCommand, SNSClient } from '@aws-sdk/client-sns';
 import { GetQueueAttributesCommand, ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { paginateDescribeParameters, SSMClient } from '@aws-sdk/client-ssm';
 
-/** The settings that make a client of the SDK call the emulator. */
+/** The settings of SDK clients that call the emulator. */
 interface ClientSettings {
   readonly endpoint: string;
   readonly region: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
-/** Creates functions that list the resources in the account of an emulator. */
+/** Creates functions that list the resources of the emulated account. */
 export function makeInventory(settings: ClientSettings) {
   const cloudFormation = new CloudFormationClient(settings);
   const dynamo = new DynamoDBClient(settings);
@@ -31,52 +31,52 @@ export function makeInventory(settings: ClientSettings) {
   const ssm = new SSMClient(settings);
   return { stacks, resources, identities };
 
-  /** Returns the names and states of the stacks. */
+  /** Returns the state of each stack, by name. */
   async function stacks(): Promise<ReadonlyMap<string, string>> {
     const { Stacks = [] } = await cloudFormation.send(new DescribeStacksCommand({}));
     return new Map(Stacks.map(({ StackName = '', StackStatus = '' }) => [StackName, StackStatus]));
   }
 
   async function resources(StackName: string): Promise<readonly StackResourceSummary[]> {
-    const found: StackResourceSummary[] = [];
+    const summaries: StackResourceSummary[] = [];
     for await (const page of paginateListStackResources({ client: cloudFormation }, { StackName }))
-      found.push(...(page.StackResourceSummaries ?? []));
-    return found;
+      summaries.push(...(page.StackResourceSummaries ?? []));
+    return summaries;
   }
 
   /**
-   * Returns the tables, queues, log groups, keys, topics, functions and parameters of all stacks as `KIND NAME`, with
-   * an identity that a replacement under the same name would change. Keys that are pending deletion are excluded.
+   * Returns the tables, queues, log groups, keys, topics, functions and parameters of all stacks as `KIND NAME`. The values identify
+   * resources that were replaced under the same name. Keys that are pending deletion are excluded.
    */
   async function identities(): Promise<ReadonlyMap<string, string>> {
-    const found = new Map<string, string>();
+    const identities = new Map<string, string>();
     for await (const { TableNames = [] } of paginateListTables({ client: dynamo }, {})) {
       for (const TableName of TableNames) {
         const { Table } = await dynamo.send(new DescribeTableCommand({ TableName }));
-        found.set(`table ${TableName}`, `${Table?.TableId} ${Table?.CreationDateTime?.toISOString()}`);
+        identities.set(`table ${TableName}`, `${Table?.TableId} ${Table?.CreationDateTime?.toISOString()}`);
       }
     }
     const { QueueUrls = [] } = await sqs.send(new ListQueuesCommand({ MaxResults: 1_000 }));
     for (const QueueUrl of QueueUrls) {
-      const wanted = { QueueUrl, AttributeNames: ['CreatedTimestamp' as const] };
-      const { Attributes } = await sqs.send(new GetQueueAttributesCommand(wanted));
-      found.set(`queue ${QueueUrl.split('/').at(-1)}`, `${Attributes?.CreatedTimestamp}`);
+      const request = { QueueUrl, AttributeNames: ['CreatedTimestamp' as const] };
+      const { Attributes } = await sqs.send(new GetQueueAttributesCommand(request));
+      identities.set(`queue ${QueueUrl.split('/').at(-1)}`, `${Attributes?.CreatedTimestamp}`);
     }
     for await (const { logGroups = [] } of paginateDescribeLogGroups({ client: logs }, {}))
-      for (const group of logGroups) found.set(`log group ${group.logGroupName}`, `${group.creationTime}`);
+      for (const group of logGroups) identities.set(`log group ${group.logGroupName}`, `${group.creationTime}`);
     for await (const { Keys = [] } of paginateListKeys({ client: kms }, {})) {
       for (const { KeyId } of Keys) {
         const { KeyMetadata } = await kms.send(new DescribeKeyCommand({ KeyId }));
         if (KeyMetadata?.KeyManager === 'CUSTOMER' && KeyMetadata.KeyState !== 'PendingDeletion')
-          found.set(`key ${KeyId}`, `${KeyMetadata.CreationDate?.toISOString()}`);
+          identities.set(`key ${KeyId}`, `${KeyMetadata.CreationDate?.toISOString()}`);
       }
     }
     const { Topics = [] } = await sns.send(new ListTopicsCommand());
-    for (const { TopicArn } of Topics) found.set(`topic ${TopicArn?.split(':').at(-1)}`, '');
+    for (const { TopicArn } of Topics) identities.set(`topic ${TopicArn?.split(':').at(-1)}`, '');
     for await (const { Functions = [] } of paginateListFunctions({ client: lambda }, {}))
-      for (const { FunctionName } of Functions) found.set(`function ${FunctionName}`, '');
+      for (const { FunctionName } of Functions) identities.set(`function ${FunctionName}`, '');
     for await (const { Parameters = [] } of paginateDescribeParameters({ client: ssm }, {}))
-      for (const { Name = '' } of Parameters) if (!Name.startsWith('/cdk-')) found.set(`parameter ${Name}`, '');
-    return found;
+      for (const { Name = '' } of Parameters) if (!Name.startsWith('/cdk-')) identities.set(`parameter ${Name}`, '');
+    return identities;
   }
 }

@@ -1,7 +1,7 @@
 import dns from 'node:dns';
 
-// Loaded by `node --import` into programs that call the emulator's APIs at `ID.execute-api.localhost`. By RFC 6761 section 6.3 such names
-// are this machine, but many resolvers know only `localhost`.
+// `node --import` loads this module into programs that call the emulator's APIs at `ID.execute-api.localhost`. RFC 6761 section 6.3 resolves
+// such names to this machine, but many resolvers support only `localhost`.
 const { lookup } = dns;
 
 Object.assign(dns, {

@@ -6,7 +6,7 @@ import type { Client, User } from '../../tools/support/accounts.ts';
 import { createClient, createUser } from '../support/e2e-service.ts';
 import { authUrl, baseUrl, plant } from '../support/e2e-target.ts';
 
-// The libraries that integrators use send every request here. In a local run {auth_url} is plain HTTP, which strict ones must allow.
+// The client libraries of integrators send all requests here. In a local run, {auth_url} uses plain HTTP, which strict libraries must allow.
 
 const isPlain = authUrl.startsWith('http:');
 
@@ -26,7 +26,7 @@ const plantTokens = <Tokens extends { access_token: string; refresh_token?: stri
 };
 const bothTokens = { access_token: expect.any(String), refresh_token: expect.any(String), expires_in: 900 };
 
-// It uses oauth4webapi, which checks each response and validates access tokens.
+// openid-client uses oauth4webapi, which checks each response and validates access tokens.
 describe('openid-client', () => {
   const connect = (authenticate: openid.ClientAuth) =>
     openid.discovery(new URL(authUrl), client.clientId, undefined, authenticate, {
@@ -34,12 +34,12 @@ describe('openid-client', () => {
       execute: isPlain ? [openid.allowInsecureRequests] : [],
     });
   const methods = [
-    ['Basic', openid.ClientSecretBasic],
+    ['the Basic header', openid.ClientSecretBasic],
     ['the body', openid.ClientSecretPost],
   ] as const;
 
-  it.each(methods)('logs in, refreshes, introspects and revokes, with the client secret by %s', async (_way, by) => {
-    const config = await connect(by(client.clientSecret));
+  it.each(methods)('logs in, refreshes, introspects and revokes, with the secret in %s', async (_case, auth) => {
+    const config = await connect(auth(client.clientSecret));
     const first = plantTokens(await openid.genericGrantRequest(config, 'password', credentials()));
     expect(first).toMatchObject(bothTokens);
     expect(first.expiresIn()).toBeGreaterThan(890);
@@ -65,13 +65,13 @@ describe('openid-client', () => {
     });
   });
 
-  it.each(methods)('reports refusals as its own errors, with the client secret by %s', async (_way, by) => {
+  it.each(methods)('reports error responses as its own errors, with the secret in %s', async (_case, auth) => {
     const logIn = async (secret: string, more: Record<string, string> = {}) =>
-      openid.genericGrantRequest(await connect(by(secret)), 'password', { ...credentials(), ...more });
-    const refusal = { error: 'invalid_grant', status: 400, error_description: expect.any(String) };
-    await expect(logIn(client.clientSecret, { password: 'wrong' })).rejects.toMatchObject(refusal);
-    const tooMuch = logIn(client.clientSecret, { scope: 'everything' });
-    await expect(tooMuch).rejects.toMatchObject({ error: 'invalid_scope' });
+      openid.genericGrantRequest(await connect(auth(secret)), 'password', { ...credentials(), ...more });
+    const response = { error: 'invalid_grant', status: 400, error_description: expect.any(String) };
+    await expect(logIn(client.clientSecret, { password: 'wrong' })).rejects.toMatchObject(response);
+    const widerLogin = logIn(client.clientSecret, { scope: 'everything' });
+    await expect(widerLogin).rejects.toMatchObject({ error: 'invalid_scope' });
     await expect(logIn('wrong')).rejects.toMatchObject({
       name: 'WWWAuthenticateChallengeError',
       status: 401,
@@ -89,10 +89,10 @@ describe('simple-oauth2', () => {
     });
 
   it.each([
-    ['Basic, form-encoded first', 'header', { credentialsEncodingMode: 'strict' }],
-    ['Basic, as it is', 'header', { credentialsEncodingMode: 'loose' }],
+    ['the Basic header, form-encoded', 'header', { credentialsEncodingMode: 'strict' }],
+    ['the Basic header, not encoded', 'header', { credentialsEncodingMode: 'loose' }],
     ['the body', 'body', {}],
-  ])('logs in, refreshes and revokes, with the client secret by %s', async (_way, method, options) => {
+  ])('logs in, refreshes and revokes, with the secret in %s', async (_case, method, options) => {
     const first = await connect(method, options).getToken({ ...credentials(), scope: ['webhooks:read'] });
     plantTokens(first.token);
     expect(first.token).toMatchObject({ ...bothTokens, scope: 'webhooks:read' });

@@ -26,7 +26,7 @@ interface Sample {
 
 const page = readPage('docs/en/events.md');
 
-/** Every event and the exact body that its receiver gets: the body in the docs, and one with the greatest id. */
+/** A sample of every event with the exact body that its receiver gets: the documented body, or one with the maximum id. */
 const samples: readonly Sample[] = EVENT_NAMES.map(event => {
   const [body = ''] = blocksOf(page, event).map(block => block.replace('https://demandas.example.com', demandsUrl));
   if (event !== 'demanda.finalizada') return { published: { event, ...businessEvents.exampleValues }, body };
@@ -59,11 +59,11 @@ describeWith(['names'], 'a delivery', () => {
   afterAll(() => receiver.stop());
 
   it.each(samples)(
-    'of $published.event has the documented body, a signature and the id of its event',
+    'of $published.event has the documented body, a valid signature and the id of its event',
     async ({ published, body }) => {
       const id = await publish(account, published);
-      const isIt = ({ headers }: Received) => headers['webhook-id'] === id;
-      const delivery = await until(id, () => receiver.received(`/${published.event}`).find(isIt));
+      const hasId = ({ headers }: Received) => headers['webhook-id'] === id;
+      const delivery = await until(id, () => receiver.received(`/${published.event}`).find(hasId));
       expect(delivery).toMatchObject({ method: 'POST', body });
       expect(delivery.headers).toMatchObject({
         'content-type': 'application/json',
@@ -80,7 +80,7 @@ describeWith(['names'], 'a delivery', () => {
     },
   );
 
-  it('has the registered autorizacao unchanged, and uses the current URL of its webhook', async () => {
+  it('has the registered autorizacao, and goes to the current URL of its webhook', async () => {
     const session = await openSession(client);
     const { account } = session.user;
     const autorizacao = `Chave: "${unique()}" ~ \\ x`;
@@ -97,7 +97,7 @@ describeWith(['names'], 'a delivery', () => {
     expect(receiver.received(before)).toHaveLength(1);
   });
 
-  it('is sent once if its event is published again with the same id', async () => {
+  it('arrives once if its event is published twice with the same id', async () => {
     const session = await openSession(client);
     const { account } = session.user;
     const path = `/${unique()}`;

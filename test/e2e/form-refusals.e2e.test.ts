@@ -6,49 +6,49 @@ import { ops } from '../support/e2e-ops.ts';
 import { createClient, createUser, getTokens, logIn } from '../support/e2e-service.ts';
 import { authUrl } from '../support/e2e-target.ts';
 
-// The form endpoints of {auth_url} refuse each of these requests (RFC 6749, 7009, 7617, 7662; docs/en/errors.md).
+// The form endpoints of {auth_url} reject each of these requests (RFC 6749, 7009, 7617, 7662; docs/en/errors.md).
 
-type World = Awaited<ReturnType<typeof makeWorld>>;
+type Fixture = Awaited<ReturnType<typeof makeFixture>>;
 type Form = Readonly<Record<string, string>>;
 
-/** A request to an endpoint that reads a form; by default a POST of one. */
+/** A request to an endpoint that reads a form. The default method is POST. */
 interface Request {
   readonly method?: string;
   readonly query?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Fields of a form, or the body as it is. */
+  /** The fields of a form, or the encoded body. */
   readonly body?: Form | string | Uint8Array<ArrayBuffer>;
 }
 
-/** Changes a form that the endpoint accepts into a request that it refuses. */
-type Refused = (form: Form, world: World) => Request;
+/** Changes a form that the endpoint accepts into a request that it rejects. */
+type Rejected = (form: Form, fixture: Fixture) => Request;
 
-/** Refused requests by their case and their title. */
-type Cases = { readonly [Case in OAuthCase]?: Readonly<Record<string, Refused>> };
+/** Rejected requests, by case and title. */
+type Cases = { readonly [Case in OAuthCase]?: Readonly<Record<string, Rejected>> };
 
 const formType = { 'content-type': 'application/x-www-form-urlencoded' };
 const encode = (fields: Form) => new URLSearchParams(fields).toString();
 const without = (form: Form, ...names: string[]) =>
   Object.fromEntries(Object.entries(form).filter(([name]) => !names.includes(name)));
 const basic = (id: string, secret: string) => `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
-const ownBasic = ({ client }: World) => basic(client.clientId, client.clientSecret);
+const ownBasic = ({ client }: Fixture) => basic(client.clientId, client.clientSecret);
 
 const set = (fields: Form) => (form: Form) => ({ body: { ...form, ...fields } });
 const add = (more: string) => (form: Form) => ({ body: `${encode(form)}&${more}` });
 const drop =
   (...names: string[]) =>
   (form: Form) => ({ body: without(form, ...names) });
-/** Sends the credentials of the client in this header, and more fields in the form. */
+/** Sends the credentials of the client in a header, and additional fields in the form. */
 const header =
-  (authorization: string | ((world: World) => string), more: (form: Form) => Form = () => ({})): Refused =>
-  (form, world) => ({
-    headers: { ...formType, authorization: typeof authorization === 'string' ? authorization : authorization(world) },
+  (authorization: string | ((fixture: Fixture) => string), more: (form: Form) => Form = () => ({})): Rejected =>
+  (form, fixture) => ({
+    headers: { ...formType, authorization: typeof authorization === 'string' ? authorization : authorization(fixture) },
     body: { ...without(form, 'client_id', 'client_secret'), ...more(form) },
   });
-const rows = (titles: readonly string[], refused: (title: string) => Refused) =>
-  Object.fromEntries(titles.map(title => [title, refused(title)]));
+const rows = (titles: readonly string[], rejected: (title: string) => Rejected) =>
+  Object.fromEntries(titles.map(title => [title, rejected(title)]));
 
-/** The requests that all three endpoints refuse. */
+/** The requests that all three endpoints reject. */
 const shared: Cases = {
   // RFC 9110 section 15.5.6
   method_not_post: rows(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'], method => form => ({ method, body: form })),
@@ -120,7 +120,7 @@ const shared: Cases = {
   },
   client_ids_differ: { 'Basic and another id in the body': header(ownBasic, () => ({ client_id: 'another' })) },
   basic_malformed: {
-    'no base64': header('Basic !!!'),
+    'not base64': header('Basic !!!'),
     'percent signs': header('Basic %%%'),
     'no padding': header('Basic YTpiYw'),
     base64url: header('Basic YTo_Pz8-'),
@@ -129,7 +129,7 @@ const shared: Cases = {
     'percent-encoded bytes that are not UTF-8': header(basic('id', '%ff')),
     'invalid UTF-8': header(`Basic ${Buffer.from([0xff, 0x3a, 0xff]).toString('base64')}`),
     'only the scheme': header('Basic'),
-    'twice, as gateways join headers': header(world => `${ownBasic(world)},${ownBasic(world)}`),
+    'two headers, joined as by a gateway': header(fixture => `${ownBasic(fixture)},${ownBasic(fixture)}`),
   },
   // The response is the same for every reason.
   client_refused: {
@@ -144,7 +144,7 @@ const shared: Cases = {
 };
 
 const refresh =
-  (tokenOf: string | ((refreshToken: string) => string)): Refused =>
+  (tokenOf: string | ((refreshToken: string) => string)): Rejected =>
   (_, { client, refreshToken }) => ({
     body: refreshGrant(client, typeof tokenOf === 'string' ? tokenOf : tokenOf(refreshToken)),
   });
@@ -156,9 +156,9 @@ const own: Readonly<Record<'token' | 'revoke' | 'introspect', Cases>> = {
   token: {
     grant_type_missing: { 'no body': () => ({}), 'no grant type': drop('grant_type'), empty: set({ grant_type: '' }) },
     duplicate_parameter: rows(['grant_type=password', 'username=someone'], add),
-    // The client is checked before the other parameters.
+    // The endpoint checks the client before the other parameters.
     client_refused: {
-      'a username of blanks from a stranger': set({ client_id: 'nobody', username: ' ' }),
+      'an unknown client with a blank username': set({ client_id: 'nobody', username: ' ' }),
       'another grant type with a wrong secret': set({ grant_type: 'authorization_code', client_secret: 'wrong' }),
     },
     grant_unsupported: rows(['authorization_code', 'client_credentials', 'Password', 'constructor'], grant_type =>
@@ -215,8 +215,8 @@ const own: Readonly<Record<'token' | 'revoke' | 'introspect', Cases>> = {
     refresh_token_refused: {
       ...rows(['unknown', 'a-b.1.c.canary'], refresh),
       'of 512 bytes': refresh('x'.repeat(512)),
-      'another counter': refresh(token => token.replace(/\.\d+\./, '.7.')),
-      'cut short': refresh(token => token.slice(0, -1)),
+      'a different counter': refresh(token => token.replace(/\.\d+\./, '.7.')),
+      truncated: refresh(token => token.slice(0, -1)),
     },
   },
   revoke: {
@@ -230,15 +230,16 @@ const own: Readonly<Record<'token' | 'revoke' | 'introspect', Cases>> = {
 
 const listOf = (cases: Cases) =>
   Object.entries(cases).flatMap(([reported, requests]) =>
-    Object.entries(requests).map(([title, refused]) => ({ reported: reported as OAuthCase, title, refused })),
+    Object.entries(requests).map(([title, rejected]) => ({ reported: reported as OAuthCase, title, rejected })),
   );
 
-describe.each(['token', 'revoke', 'introspect'] as const)('/oauth/v1/%s refuses', endpoint => {
-  let world: World;
+describe.each(['token', 'revoke', 'introspect'] as const)('/oauth/v1/%s rejects', endpoint => {
+  let fixture: Fixture;
   let form: Form;
   beforeAll(async () => {
-    world = await makeWorld();
-    form = endpoint === 'token' ? passwordGrant(world.client, world.user) : withToken(world.client, 'unknown');
+    fixture = await makeFixture();
+    const { client, user } = fixture;
+    form = endpoint === 'token' ? passwordGrant(client, user) : withToken(client, 'unknown');
   });
 
   const send = async ({ method = 'POST', query, headers = formType, body = '' }: Request) => {
@@ -246,29 +247,29 @@ describe.each(['token', 'revoke', 'introspect'] as const)('/oauth/v1/%s refuses'
     // Bytes, because fetch would add a content type to a string.
     const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
     const url = `${authUrl}/oauth/v1/${endpoint}${query === undefined ? '' : `?${query}`}`;
-    const answer = await fetch(url, { method, headers, ...(method !== 'GET' && { body: bytes }) });
-    const answered = await answer.text();
-    const { client, user } = world;
-    for (const given of [client.clientSecret, user.email, user.password]) expect(answered).not.toContain(given);
-    return { status: answer.status, headers: Object.fromEntries(answer.headers), text: answered };
+    const response = await fetch(url, { method, headers, ...(method !== 'GET' && { body: bytes }) });
+    const responseText = await response.text();
+    const { client, user } = fixture;
+    for (const secret of [client.clientSecret, user.email, user.password]) expect(responseText).not.toContain(secret);
+    return { status: response.status, headers: Object.fromEntries(response.headers), text: responseText };
   };
 
-  it.each([...listOf(shared), ...listOf(own[endpoint])])('$reported: $title', async ({ reported, refused }) => {
+  it.each([...listOf(shared), ...listOf(own[endpoint])])('$reported: $title', async ({ reported, rejected }) => {
     const [status, error, error_description] = oauthCases[reported];
-    const answer = await send(refused(form, world));
-    expect([answer.status, JSON.parse(answer.text)]).toEqual([status, { error, error_description }]);
+    const response = await send(rejected(form, fixture));
+    expect([response.status, JSON.parse(response.text)]).toEqual([status, { error, error_description }]);
     expect(error_description).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/); // RFC 6749 section 5.2
-    expect(answer.headers).toMatchObject({
+    expect(response.headers).toMatchObject({
       'content-type': 'application/json',
       'cache-control': 'no-store',
       pragma: 'no-cache',
     });
-    expect(answer.headers.allow).toBe(status === 405 ? 'POST' : undefined);
+    expect(response.headers.allow).toBe(status === 405 ? 'POST' : undefined);
     const challenge = status === 401 ? 'Basic realm="oauth", error="invalid_client"' : undefined;
-    expect(answer.headers['www-authenticate']).toBe(challenge);
+    expect(response.headers['www-authenticate']).toBe(challenge);
   });
 
-  it('a value without repeating it', async () => {
+  it('an invalid value without repeating it', async () => {
     const marker = `Marker${unique()}`;
     const fields = ['grant_type', 'client_id', 'client_secret', 'username', 'password', 'scope', 'token'];
     for (const name of fields)
@@ -276,19 +277,19 @@ describe.each(['token', 'revoke', 'introspect'] as const)('/oauth/v1/%s refuses'
   });
 });
 
-it('the tables contain every refusal of a form', () => {
+it('the tables contain every error case of a form', () => {
   const reported = Object.keys({ ...shared, ...own.token, ...own.revoke, ...own.introspect });
-  const others = ['client_rate_limit', 'dependency_unavailable', 'unforeseen']; // unit tests have those
-  const ofPaths = ['method_not_get', 'no_such_path']; // requests.e2e.test.ts
+  const others = ['client_rate_limit', 'dependency_unavailable', 'unforeseen']; // unit tests cover these cases
+  const ofPaths = ['method_not_get', 'no_such_path']; // requests.e2e.test.ts covers these cases
   expect([...reported, ...others, ...ofPaths].sort()).toEqual(Object.keys(oauthCases).sort());
 });
 
-function withToken({ clientId: client_id, clientSecret: client_secret }: World['client'], token: string): Form {
+function withToken({ clientId: client_id, clientSecret: client_secret }: Fixture['client'], token: string): Form {
   return { client_id, client_secret, token };
 }
 
-/** Creates the clients, users and tokens that requests are made of. */
-async function makeWorld() {
+/** Creates the clients, users and tokens of the requests. */
+async function makeFixture() {
   const [client, passwordOnly, refreshOnly, narrowClient, disabledClient, boundClient, user, disabledUser, member] =
     await Promise.all([
       createClient(),

@@ -34,8 +34,8 @@ describeWith(['names'], 'the history of a webhook', () => {
     callApi(method, base + path, { token: session.token, ...(body === undefined ? {} : { body }) });
   const account = () => session.user.account;
 
-  /** Publishes an event that the receiver answers with 410, which suspends the webhook. */
-  const hold = async (): Promise<string> => {
+  /** Publishes an event to which the receiver responds with 410, which suspends the webhook. Returns the id of the held delivery. */
+  const suspendByEvent = async (): Promise<string> => {
     receiver.script('/history', { status: 410 });
     const id = await publish(account(), { event: evento, id_demanda: 2 });
     expect(await settled(id)).toMatchObject({ state: 'retida' });
@@ -44,7 +44,7 @@ describeWith(['names'], 'the history of a webhook', () => {
     return id;
   };
 
-  it('shows a signed test delivery, and masks the credential in the response of the receiver', async () => {
+  it('shows a signed test delivery, and masks the credential in the response of its receiver', async () => {
     receiver.script('/history', { status: 200, body: '{"h":"Bearer s3cr3t\\/t0ken"}' }, { status: 200 });
     const { status, json } = await call('POST', '/teste');
     expect(status).toBe(202);
@@ -65,7 +65,7 @@ describeWith(['names'], 'the history of a webhook', () => {
   });
 
   it('replays the deliveries that were held while the webhook was suspended', async () => {
-    const held = await hold();
+    const held = await suspendByEvent();
     expectProblem(await call('POST', `/entregas/${held}/reenvio`), 409, 'webhook_suspended');
     expect((await call('POST', '/reativacao')).status).toBe(200);
     const body = { desde: new Date(0).toISOString(), ate: new Date().toISOString(), estado: 'retida' };
@@ -77,7 +77,7 @@ describeWith(['names'], 'the history of a webhook', () => {
     expect((await call('DELETE', `/reenvios/${json?.id}`)).status).toBe(204);
   });
 
-  it('remains after the webhook is deleted, like the suspension by an operator', async () => {
+  it('remains after the webhook is deleted, as does a suspension by an operator', async () => {
     const { json } = await call('GET', '/entregas?limite=1&estado=entregue');
     const [{ id } = { id: '' }] = (json?.entregas ?? []) as { id: string }[];
     const options = ['--account', account(), '--event', evento];

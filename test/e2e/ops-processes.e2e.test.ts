@@ -10,20 +10,20 @@ import { newAccount } from '../support/e2e-service.ts';
 import { run } from '../support/e2e-target.ts';
 import { passwordHashing } from '../support/password-hashing.ts';
 
-// test/unit/ops tests the commands in its own process. Here they run in a process like an operator's.
+// test/unit/ops tests the commands in the process of the tests. These tests run them in a separate process, like an operator.
 it.each([
   ['users', 'disable', 'nobody'],
   ['--json', 'keys', 'rotate', '--revoke'],
   ['publish', '--account', 'a', '--event', 'x', '--demand', '1', '--password=secret'],
   ['deliveries', 'replay', '--help'],
-])('ops in its own process has the output of ops in the process of the tests: %s %s', async (...args) => {
-  const words = ['--outputs', run.outputsFile, ...args];
-  const expected = await runOpsInProcess(words);
+])('ops has the same output in a separate process as in the process of the tests: %s %s', async (...words) => {
+  const args = ['--outputs', run.outputsFile, ...words];
+  const expected = await runOpsInProcess(args);
   expect(expected.stdout + expected.stderr).not.toBe('');
-  expect(await runOps(words)).toEqual(expected);
+  expect(await runOps(args)).toEqual(expected);
 });
 
-// Bug: `2>&1 | head` ended an import half-way and silently, and its audit line was never completed.
+// Bug: `2>&1 | head` silently stopped an import halfway, and ops did not complete its audit line.
 it('ops completes an import if its standard error is closed', async () => {
   const [folder, account] = [mkdtempSync(join(tmpdir(), 'emissor-closed-')), newAccount()];
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -31,7 +31,7 @@ it('ops completes an import if its standard error is closed', async () => {
   const users = Array.from({ length: 20 }, () => ({ email: `${unique()}@example.com`, account, role: 'member' }));
   const lines = users.map(user => JSON.stringify({ ...user, password_hash }));
   const file = join(folder, 'users.ndjson');
-  writeFileSync(file, ['{', ...lines].join('\n')); // ops warns about its first line
+  writeFileSync(file, ['{', ...lines].join('\n')); // ops warns about the first line
 
   const child = startOps(['--outputs', run.outputsFile, 'users', 'import', file]);
   child.stderr.destroy();

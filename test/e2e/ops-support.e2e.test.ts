@@ -5,18 +5,18 @@ import { ops } from '../support/e2e-ops.ts';
 import { callApi, createClient, openSession, register } from '../support/e2e-service.ts';
 import { run } from '../support/e2e-target.ts';
 
-it('ops support shows the webhooks of the account, changes none of them, and deletes its login', async () => {
+it('ops support shows the webhooks of the account, cannot change them, and deletes its login', async () => {
   const session = await openSession(await createClient());
   const { account } = session.user;
   await register(session, { evento: 'demanda.criada', url: 'https://receiver.example.com/support' });
   const { origin, token, end } = await startSupport(account);
 
-  const entered = await post(origin, '/link', { token });
-  const [cookie = ''] = entered.headers.getSetCookie().join().split(';');
-  const folder = new URL(entered.headers.get('location') ?? '', origin).pathname;
+  const signIn = await post(origin, '/link', { token });
+  const [cookie = ''] = signIn.headers.getSetCookie().join().split(';');
+  const folder = new URL(signIn.headers.get('location') ?? '', origin).pathname;
   const open = async (path: string) => {
     const page = await fetch(origin + folder + path, { headers: { cookie } });
-    return (await page.text()).replaceAll(/<wbr *\/?>/g, ''); // a URL may break after a part
+    return (await page.text()).replaceAll(/<wbr *\/?>/g, ''); // URLs contain line break opportunities
   };
   const pages = await Promise.all(['', 'webhooks/demanda.criada', 'first-steps'].map(open));
   for (const page of pages) {
@@ -27,7 +27,7 @@ it('ops support shows the webhooks of the account, changes none of them, and del
     expect(actions).toEqual([`${folder}sign-out`]);
     const form_token = /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? '';
     const forged = await post(origin, `${folder}webhooks/demanda.criada/delete`, { form_token }, cookie);
-    expect(forged.status).toBe(303); // the token is valid, but the API refuses the change
+    expect(forged.status).toBe(303); // the form token is valid, but the API rejects the change
   }
   const path = '/v1/webhooks/demanda.criada';
   expect(await callApi('GET', path, { token: session.token })).toMatchObject({ status: 200 });
@@ -42,7 +42,7 @@ it('ops support shows the webhooks of the account, changes none of them, and del
   expect(lines).toContainEqual(expect.objectContaining({ command: 'support', outcome: 'done', target }));
 });
 
-/** Starts the command, and waits for its link. */
+/** Starts the command and waits for its link. */
 async function startSupport(account: string) {
   const interruption = new AbortController();
   const written = Promise.withResolvers<string>();

@@ -22,15 +22,15 @@ import {
 } from '../support/e2e-service.ts';
 import { describeWith, plant, until } from '../support/e2e-target.ts';
 
-// test/unit/ops tests the commands. These tests check that the service follows them.
+// test/unit/ops tests the commands. These tests check their effect on the service.
 
 const evento = 'demanda.criada';
 
-it('after a rotation the new and the previous secret work, and with --overlap-seconds 0 only the new one', async () => {
+it('after a rotation, the new and previous secrets work, or only the new secret with --overlap-seconds 0', async () => {
   const [client, user] = await Promise.all([createClient(), createUser()]);
-  const rotate = async (...more: string[]) => {
-    const words = ['clients', 'rotate-secret', client.clientId, ...more];
-    return plant((await ops<{ clientSecret: string }>(words)).clientSecret);
+  const rotate = async (...options: string[]) => {
+    const args = ['clients', 'rotate-secret', client.clientId, ...options];
+    return plant((await ops<{ clientSecret: string }>(args)).clientSecret);
   };
   const statusesWith = (...secrets: readonly string[]) =>
     Promise.all(
@@ -48,7 +48,7 @@ it('after a rotation the new and the previous secret work, and with --overlap-se
   expect(await statusesWith(last)).toEqual([401]);
 });
 
-it('an operator ends one session, and the other sessions of the user continue', async () => {
+it('an operator can end one session without ending the other sessions of the user', async () => {
   const [client, user] = await Promise.all([createClient(), createUser()]);
   const [one, other] = [await logIn(client, user), await logIn(client, user)];
   await ops(['sessions', 'end', one.refresh_token.split('.')[0] ?? '']);
@@ -57,11 +57,11 @@ it('an operator ends one session, and the other sessions of the user continue', 
   expect(await ops<object[]>(['sessions', 'list', '--user', user.email])).toHaveLength(1);
 });
 
-it('a user logs in with the given password, spaces included, or with the password of an imported hash', async () => {
+it('a user logs in with the exact password, including spaces, or with the password of an imported hash', async () => {
   const client = await createClient();
   const own = { email: `${unique()}@e2e.example.com`, password: plant(`  Senha ${unique()}  `) };
-  const words = ['users', 'create', '--email', own.email, '--account', 'acme', '--role', 'member'];
-  await ops(words, `${own.password}\n`);
+  const args = ['users', 'create', '--email', own.email, '--account', 'acme', '--role', 'member'];
+  await ops(args, `${own.password}\n`);
   await getTokens(passwordGrant(client, own));
   expect((await postForm('token', passwordGrant(client, { ...own, password: own.password.trim() }))).status).toBe(400);
 
@@ -73,7 +73,7 @@ it('a user logs in with the given password, spaces included, or with the passwor
   await writeFile(file, JSON.stringify({ email: imported.email, account: 'acme', role: 'admin', password_hash }));
   for (const created of [1, 0]) {
     expect(await ops(['users', 'import', file])).toMatchObject({ created });
-    await getTokens(passwordGrant(client, imported)); // the second time by the hash that replaced it
+    await getTokens(passwordGrant(client, imported)); // the second login uses the hash that replaced the imported hash
   }
   expect((await postForm('token', passwordGrant(client, { ...imported, password: 'wrong' }))).status).toBe(400);
 });
@@ -83,46 +83,46 @@ interface Found {
   readonly why: string;
 }
 
-/** Finds an event. The log becomes searchable shortly after the event is processed. */
+/** Finds an event, and retries, because the log becomes searchable shortly after the service processes the event. */
 const findKnown = (...reference: string[]) =>
   until(`a verdict on ${reference.join(' ')}`, async () => {
     const found = await ops<Found>(['events', 'find', ...reference]);
     return found.verdict === 'unknown' ? undefined : found;
   });
 
-/** Returns the output of a command about a dead-letter message, which other readers of the queue may hide for a moment. */
+/** Returns the output of a `dlq` command, and retries, because other readers of the queue may temporarily hide the message. */
 const onceVisible = (...words: string[]) =>
   until(`dlq ${words.join(' ')}`, () => ops<object>(['dlq', ...words]).catch(() => undefined));
 
 describeWith(['names'], 'an event that an operator publishes', () => {
-  it('is delivered, and events find finds it by each of its ids', async () => {
+  it('is delivered, and events find returns it for each of its ids', async () => {
     const receiver = await startReceiver('ops');
     onTestFinished(() => receiver.stop());
     const session = await openSession(await createClient());
     const { account } = session.user;
     await register(session, { evento: 'proposta.contratada', url: receiver.url('/published') });
-    const named = ['--account', account, '--event', 'proposta.contratada', '--id', 'a1'];
+    const event = ['--account', account, '--event', 'proposta.contratada', '--id', 'a1'];
     const published = await ops<Record<'deliveryId' | 'messageId', string>>([
-      ...['publish', ...named, '--demand', '42', '--proposal', '7'],
+      ...['publish', ...event, '--demand', '42', '--proposal', '7'],
     ]);
     const [delivery] = await receiver.waitFor('/published', 1);
     expect(delivery?.headers['webhook-id']).toBe(published.deliveryId);
     expect(JSON.parse(delivery?.body ?? '')).toMatchObject({ id_demanda: 42, id_proposta: 7 });
     await settled(published.deliveryId);
-    for (const reference of [[published.deliveryId], named, [published.messageId]])
+    for (const reference of [[published.deliveryId], event, [published.messageId]])
       expect(await findKnown(...reference)).toMatchObject({ verdict: 'delivered', ...published });
   });
 });
 
 describeWith(['engines'], 'an event without a delivery', () => {
-  it('is found in the log, with the reason: it had no webhook, or was rejected', async () => {
+  it('has its verdict in the log, either "no webhook" or "rejected"', async () => {
     const account = newAccount();
     const messageId = await send(
       JSON.stringify({ id_conta: account, event: evento, id_demanda: 1, id: 'nobody' }),
       account,
     );
-    const named = ['--account', account, '--event', evento];
-    for (const reference of [[...named, '--id', 'nobody'], [messageId]])
+    const event = ['--account', account, '--event', evento];
+    for (const reference of [[...event, '--id', 'nobody'], [messageId]])
       expect(await findKnown(...reference)).toMatchObject({ verdict: 'no webhook', messageId });
 
     const rejected = await send(JSON.stringify({ id_conta: account, event: evento, id: 'bad' }), account);

@@ -5,7 +5,7 @@ import { send } from '../support/e2e-service.ts';
 import { describeWith, output, outputs, plant, until } from '../support/e2e-target.ts';
 import { subscribeQueue } from '../support/topic-queue.ts';
 
-// A topic notifies the publisher of a rejected event (contract, section 6).
+// A topic notifies publishers of rejected events (contract, section 6).
 
 type Notices = Awaited<ReturnType<typeof subscribe>>;
 
@@ -24,7 +24,7 @@ async function subscribe(filterPolicy?: object) {
   return { received, stop: queue.stop };
 }
 
-/** Sends a message until a notice names one of the copies: other tests may have used this minute's notices of the reason. */
+/** Sends copies of a message until a notice arrives for one of them. Other tests may have used up the notices of this minute. */
 const noticeOf = async (queue: Notices, body: string, sender: string) => {
   const messageIds: string[] = [];
   for (let tries = 1; ; tries++) {
@@ -39,7 +39,7 @@ const noticeOf = async (queue: Notices, body: string, sender: string) => {
   }
 };
 
-const patient = { timeout: 120_000 };
+const options = { timeout: 120_000 };
 
 describeWith(['engines'], 'the notice of a rejected event', () => {
   let queue: Notices;
@@ -48,29 +48,25 @@ describeWith(['engines'], 'the notice of a rejected event', () => {
   });
   afterAll(() => queue?.stop());
 
-  it(
-    'has the message id, the event id, the sender, the reason and the detail, and no other part of the body',
-    patient,
-    async () => {
-      const canary = plant(`Canary${unique()}`);
-      const own = { id_conta: 'e2e', event: 'demanda.criada', id: `own-${unique()}` };
-      const body = JSON.stringify({ ...own, id_demanda: canary, autorizacao: canary, [canary]: 1 });
-      const { body: notice, attributes } = await noticeOf(queue, body, `AIDA${unique()}`);
-      expect(notice).toEqual({
-        messageId: expect.stringMatching(/\S/),
-        id: own.id,
-        sender: expect.stringMatching(/\S/),
-        reason: 'malformed',
-        detail: expect.stringMatching(/^id_demanda: /),
-      });
-      expect(attributes).toEqual({ sender: notice.sender, reason: 'malformed' });
-      for (const { text } of await queue.received()) expect(text).not.toContain(canary);
-    },
-  );
+  it('has the message id, event id, sender, reason and detail, and no other part of the body', options, async () => {
+    const canary = plant(`Canary${unique()}`);
+    const own = { id_conta: 'e2e', event: 'demanda.criada', id: `own-${unique()}` };
+    const body = JSON.stringify({ ...own, id_demanda: canary, autorizacao: canary, [canary]: 1 });
+    const { body: notice, attributes } = await noticeOf(queue, body, `AIDA${unique()}`);
+    expect(notice).toEqual({
+      messageId: expect.stringMatching(/\S/),
+      id: own.id,
+      sender: expect.stringMatching(/\S/),
+      reason: 'malformed',
+      detail: expect.stringMatching(/^id_demanda: /),
+    });
+    expect(attributes).toEqual({ sender: notice.sender, reason: 'malformed' });
+    for (const { text } of await queue.received()) expect(text).not.toContain(canary);
+  });
 });
 
 describeWith(['engines'], 'a subscription with a filter by sender', () => {
-  it('receives the notices of all sessions of that role only', patient, async () => {
+  it('receives only the notices of all sessions of that role', options, async () => {
     const [mine, other] = [`AROA${unique()}`, `AROA${unique()}`];
     const queue = await subscribe({ sender: [{ prefix: mine }] });
     const others = await subscribe({ sender: [{ prefix: other }] });

@@ -3,7 +3,7 @@ import { documents } from '../support/contract/document.ts';
 import { callApi, expectProblem, postForm } from '../support/e2e-service.ts';
 import { authUrl, baseUrl } from '../support/e2e-target.ts';
 
-// These requests pass the gateway. test/unit/api/api-refusals.test.ts checks each refusal of the functions.
+// These tests send requests through the gateway. test/unit/api/api-refusals.test.ts tests each error response of the functions.
 
 const metadata = `${baseUrl}/.well-known/oauth-protected-resource`;
 const urls = [
@@ -13,12 +13,12 @@ const urls = [
 
 // RFC 9110 sections 9.3.2 and 15.5.6, RFC 9728 section 5.1.
 it.each(urls)(
-  'the gateway passes each method of %s to a function, and answers 404 with a slash at the end',
+  'the gateway passes each method of %s to a function, and returns 404 with a trailing slash',
   async url => {
-    const other = await fetch(url, { method: 'PATCH' });
-    expect([other.status, other.headers.get('allow')]).toEqual([405, expect.stringMatching(/^(?:GET, HEAD|POST)/)]);
+    const patch = await fetch(url, { method: 'PATCH' });
+    expect([patch.status, patch.headers.get('allow')]).toEqual([405, expect.stringMatching(/^(?:GET, HEAD|POST)/)]);
     const expected = url.includes('/.well-known/') ? 200 : url.startsWith(authUrl) ? 400 : 401;
-    for (const method of other.headers.get('allow')?.split(', ') ?? []) {
+    for (const method of patch.headers.get('allow')?.split(', ') ?? []) {
       const { status, headers } = await fetch(url, { method });
       expect([method, status]).toEqual([method, expected]);
       if (status === 401) expect(headers.get('www-authenticate')).toContain(`resource_metadata="${metadata}"`);
@@ -27,7 +27,7 @@ it.each(urls)(
   },
 );
 
-it('{base_url} publishes the issuer of its tokens, cacheable for an hour (RFC 9728)', async () => {
+it('{base_url} publishes the issuer of its tokens, with a cache lifetime of 1 hour (RFC 9728)', async () => {
   const response = await fetch(metadata);
   expect(response.headers.get('content-type')).toBe('application/json');
   expect(response.headers.get('cache-control')).toBe('public, max-age=3600');
@@ -40,19 +40,19 @@ it('{base_url} publishes the issuer of its tokens, cacheable for an hour (RFC 97
 });
 
 it('every response of both hosts has a unique request id', async () => {
-  const answers = [
+  const responses = [
     await callApi('GET', '/v1/webhooks'),
     await callApi('GET', '/v1/webhooks'),
     await callApi('GET', '/.well-known/oauth-protected-resource'),
     await postForm('token', {}),
   ];
-  const ids = answers.map(({ headers }) => headers.get('apigw-requestid'));
+  const ids = responses.map(({ headers }) => headers.get('apigw-requestid'));
   for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9+/_-]{15}=$/);
-  expect(new Set(ids).size).toBe(answers.length);
+  expect(new Set(ids).size).toBe(responses.length);
 });
 
-it('a refusal has its request id also in the body', async () => {
-  const answer = await callApi('GET', '/v1/webhooks');
-  expectProblem(answer, 401, 'token_missing');
-  expect(answer.json?.requisicao).toBe(answer.headers.get('apigw-requestid'));
+it('an error response has its request id also in the body', async () => {
+  const response = await callApi('GET', '/v1/webhooks');
+  expectProblem(response, 401, 'token_missing');
+  expect(response.json?.requisicao).toBe(response.headers.get('apigw-requestid'));
 });

@@ -9,8 +9,8 @@ import { createClient, openSession, publish, register, settled } from '../suppor
 import { describeWith, run } from '../support/e2e-target.ts';
 
 const attempts = run.attempts ?? 0;
-/** Enough time for all attempts of a delivery, one of which may time out. */
-const exhaustion = 40_000 + attempts * 5_000;
+/** The time limit for all attempts of a delivery, of which one may time out, in milliseconds. */
+const exhaustionLimit = 40_000 + attempts * 5_000;
 
 let client: Client;
 let receiver: Receiver;
@@ -22,15 +22,15 @@ beforeAll(async () => {
 
 afterAll(() => receiver?.stop());
 
-// Each run of a test has its own account and paths, because a busy machine may repeat a test.
+// Each test uses its own account and paths, because a test may run again on a busy machine.
 
-describeWith(['names', 'schedule'], 'an attempt that fails', () => {
+describeWith(['names', 'schedule'], 'a failed attempt', () => {
   const failures: readonly (readonly [string, Answer])[] = [
     ['500', { status: 500, body: 'no' }],
     ['404', { status: 404 }],
     ['a redirect', { status: 302, headers: { location: 'https://elsewhere.example.com/' } }],
-    ['an answer that never comes', 'hang'],
-    ['a connection that is cut', 'reset'],
+    ['no response', 'hang'],
+    ['a reset connection', 'reset'],
   ];
 
   it.concurrent.each(failures)('with %s is retried with the same id and a new signature', async (_, failure) => {
@@ -40,7 +40,7 @@ describeWith(['names', 'schedule'], 'an attempt that fails', () => {
     const secret = await register(session, { evento: 'demanda.criada', url: receiver.url(path) });
     await publish(session.user.account, { event: 'demanda.criada', id_demanda: 1 });
 
-    const [first, second] = await receiver.waitFor(path, 2, exhaustion);
+    const [first, second] = await receiver.waitFor(path, 2, exhaustionLimit);
     expect(second?.body).toBe(first?.body);
     expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
     for (const delivery of [first, second]) {
@@ -50,7 +50,7 @@ describeWith(['names', 'schedule'], 'an attempt that fails', () => {
 });
 
 describeWith(['names', 'schedule'], 'a delivery', () => {
-  it.concurrent('ends as "falhou" after the last attempt, and follows no redirect', async () => {
+  it.concurrent('ends as "falhou" after the last attempt, and does not follow redirects', async () => {
     const [path, redirected] = [`/${unique()}`, `/${unique()}`];
     const redirect = { status: 307, headers: { location: receiver.url(redirected) } };
     receiver.script(path, { status: 500 }, redirect);
@@ -58,10 +58,10 @@ describeWith(['names', 'schedule'], 'a delivery', () => {
     await register(session, { evento: 'demanda.cancelada', url: receiver.url(path) });
     const id = await publish(session.user.account, { event: 'demanda.cancelada', id_demanda: 2 });
 
-    await receiver.waitFor(path, attempts, exhaustion);
-    const { state, attempts: made } = await settled(id, exhaustion);
+    await receiver.waitFor(path, attempts, exhaustionLimit);
+    const { state, attempts: outcomes } = await settled(id, exhaustionLimit);
     expect(state).toBe('falhou');
-    expect(made.map(({ resultado, status }) => [resultado, status])).toEqual([
+    expect(outcomes.map(({ resultado, status }) => [resultado, status])).toEqual([
       ['http', 500],
       ...Array.from({ length: attempts - 1 }, () => ['http', 307]),
     ]);
@@ -69,8 +69,8 @@ describeWith(['names', 'schedule'], 'a delivery', () => {
     expect(receiver.received(redirected)).toEqual([]);
   });
 
-  it.concurrent('never connects to an address that the guard blocks', async () => {
-    // The name is public at the registration. Afterwards it resolves to a server on this machine.
+  it.concurrent('does not connect to an address that is not public', async () => {
+    // The name resolves to a public address at the registration, and then to a server on this machine.
     let connections = 0;
     const server: Server = createServer(socket => {
       connections += 1;
@@ -85,9 +85,9 @@ describeWith(['names', 'schedule'], 'a delivery', () => {
       await mapHost(name, ['127.0.0.1']);
       const id = await publish(session.user.account, { event: 'proposta.recebida', ...businessEvents.exampleValues });
 
-      const { state, attempts: made } = await settled(id, exhaustion);
+      const { state, attempts: outcomes } = await settled(id, exhaustionLimit);
       expect(state).toBe('falhou');
-      expect(made.map(attempt => attempt.resultado)).toEqual(Array.from({ length: attempts }, () => 'bloqueada'));
+      expect(outcomes.map(attempt => attempt.resultado)).toEqual(Array.from({ length: attempts }, () => 'bloqueada'));
       expect(connections).toBe(0);
     } finally {
       server.close();

@@ -5,11 +5,11 @@ import { refreshGrant } from '../../tools/support/service-client.ts';
 import { createClient, createUser, logIn, postForm, send } from '../support/e2e-service.ts';
 import { describeWith, plant, run, until } from '../support/e2e-target.ts';
 
-// The global set-up searches the log for the secrets of all suites. This suite sends secrets in wrong parameters.
+// The global set-up searches the log for the secrets of all tests. This test sends secrets in wrong parameters.
 describeWith(['log'], 'the log of the functions', () => {
   const written = () => readFileSync(run.logFile ?? '', 'utf8');
 
-  it('names the client, and contains no secret that was sent in a wrong parameter', async () => {
+  it('contains the id of the client, but no secret that a request sent in a wrong parameter', async () => {
     const [client, user] = await Promise.all([createClient(), createUser()]);
     const { refresh_token } = await logIn(client, user);
     const stray = plant(`Stray${unique()}`);

@@ -1,4 +1,4 @@
-// The parts of simple-oauth2 that the suites use. The package has no types.
+// The types of simple-oauth2 that the tests use. The package has no types.
 declare module 'simple-oauth2' {
   interface AccessToken {
     readonly token: { readonly access_token: string; readonly refresh_token: string; readonly scope?: string };

@@ -5,12 +5,12 @@ import type { OpsResult } from '../../tools/support/ops.ts';
 import { ops, runOps, startOps } from '../support/e2e-ops.ts';
 import { outputs, run } from '../support/e2e-target.ts';
 
-/** Returns the records that a test left in the reserved account, except the client and user of a stage. */
-const leftOvers = async (): Promise<readonly unknown[]> => {
+/** Returns the records that a test did not delete in the reserved account, except the client and user of a stage. */
+const remainingRecords = async (): Promise<readonly unknown[]> => {
   const lists = await Promise.all(['clients', 'users'].map(noun => ops<{ accountId: string }[]>([noun, 'list'])));
-  const kept = lists.map(list => list.filter(({ accountId }) => accountId === '_smoke'));
+  const records = lists.map(list => list.filter(({ accountId }) => accountId === '_smoke'));
   const isStored = outputs.SmokeCredentialsParameter !== undefined;
-  return [...kept.flatMap(list => list.slice(isStored ? 1 : 0)), ...(await ops<[]>(smokeWebhooks))];
+  return [...records.flatMap(list => list.slice(isStored ? 1 : 0)), ...(await ops<[]>(smokeWebhooks))];
 };
 const smokeWebhooks = ['webhooks', 'list', '--account', '_smoke'];
 
@@ -25,12 +25,12 @@ describe('ops smoke', () => {
       expect(lines[index]).toMatch(new RegExp(`^${name} +\\d+ ms$`));
     }
     expect(lines.slice(names.length)).toEqual([expect.stringMatching(/^PASSED: .* \d+\.\d s\.$/)]);
-    expect(await leftOvers()).toEqual([]);
+    expect(await remainingRecords()).toEqual([]);
   });
 
-  // Bug: it sent requests for this machine to a proxy.
+  // Bug: the smoke test sent requests for this machine to a proxy.
   it.each([{ NODE_USE_ENV_PROXY: '1' }, { NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --use-env-proxy` }])(
-    'passes with %o and a proxy that does not answer',
+    'passes with %o and a proxy that does not respond',
     async node => {
       const closed = 'http://127.0.0.1:1';
       const proxies = { http_proxy: closed, https_proxy: closed, HTTP_PROXY: closed, HTTPS_PROXY: closed };
@@ -46,19 +46,19 @@ describe('ops smoke', () => {
     expect(stderr).toMatch(
       /^Stopping .*\nerror: the smoke test of .* failed at "[a-z ]+" after .* s: interrupted.*\n$/,
     );
-    expect(await leftOvers()).toEqual([]);
+    expect(await remainingRecords()).toEqual([]);
   });
 });
 
-/** Runs the smoke test in its own process, and interrupts it twice at a text of its output, as npm does with Ctrl-C. */
-async function interruptAfter(awaited: string): Promise<OpsResult> {
+/** Runs the smoke test in a separate process. Interrupts it twice after `marker` in its output, as npm does with Ctrl-C. */
+async function interruptAfter(marker: string): Promise<OpsResult> {
   const child = startOps(['--outputs', run.outputsFile, 'smoke']);
   const stderr = text(child.stderr);
   let stdout = '';
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
-    const isLate = stdout.includes(awaited);
+    const isDone = stdout.includes(marker);
     stdout += part;
-    if (stdout.includes(awaited) && !isLate) for (const signal of ['SIGINT', 'SIGINT'] as const) child.kill(signal);
+    if (stdout.includes(marker) && !isDone) for (const signal of ['SIGINT', 'SIGINT'] as const) child.kill(signal);
   });
   const [code] = await once(child, 'close');
   return { code, stdout, stderr: await stderr };

@@ -10,8 +10,8 @@ beforeAll(async () => {
   admin = await openSession(await createClient());
 });
 
-// The OpenAPI document judges each record (test/support/contract); lab/world judges what the API stores.
-it('a webhook is registered, read, replaced and deleted through the gateway', async () => {
+// test/support/contract checks each response against the OpenAPI document. lab/world checks what the API stores.
+it('the API registers, returns, replaces and deletes a webhook', async () => {
   const { token } = admin;
   const path = '/v1/webhooks/proposta.recebida';
   const created = await callApi('POST', '/v1/webhooks', { token, body: { evento: 'proposta.recebida', url } });
@@ -37,8 +37,8 @@ it('a webhook is registered, read, replaced and deleted through the gateway', as
   expect((await callApi('GET', path, { token })).status).toBe(404);
 });
 
-// test/unit/webhooks/url-validation.test.ts has the spellings of URLs.
-describeWith(['names'], 'a registration whose host name resolves to', () => {
+// test/unit/webhooks/url-validation.test.ts tests other invalid URLs.
+describeWith(['names'], 'a registration with a host name that resolves to', () => {
   it.each([
     ['no address', []],
     ['a private and a public address', ['93.184.215.14', '10.0.0.1']],

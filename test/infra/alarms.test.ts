@@ -5,7 +5,7 @@ import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { type AlarmProperties, watchedMetrics } from './cloudwatch.ts';
 import { authDomain, baseDomain, propertiesOf, resourcesOf, stageTemplates } from './templates.ts';
 
-// An alarm reports an impact on users (ADR 29), and the runbook has a section for each. releases.test.ts has the alarms of releases.
+// Each alarm reports an impact on users (ADR 29) and has a section in the runbook. releases.test.ts tests the alarms of releases.
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const prod = stageTemplates('prod', { ...authDomain, ...baseDomain });
@@ -13,14 +13,14 @@ type Alarm = AlarmProperties & Record<'AlarmActions' | 'OKActions' | 'Insufficie
 const alarmsOf = (templates: typeof prod) => propertiesOf(templates, 'AWS::CloudWatch::Alarm') as Record<string, Alarm>;
 const alarms = [...Object.values(alarmsOf(prod)), ...Object.values(alarmsOf(stageTemplates('dev')))];
 const partsOf = ({ AlarmDescription }: Alarm) => {
-  const form =
+  const pattern =
     /^\[(?<severity>page|ticket)\] (?<stage>\w+) (?<section>\w+): (?<impact>.+\.) \| First: npm run ops -- --stage \w+ (?<command>.+) \| Then: (?<link>.+)$/;
-  return form.exec(AlarmDescription)?.groups ?? {};
+  return pattern.exec(AlarmDescription)?.groups ?? {};
 };
 const sectionOf = (alarm: Alarm) => partsOf(alarm).section ?? alarm.AlarmDescription;
 const queries = Object.entries(savedQueries).flatMap(([area, of]) => Object.keys(of).map(name => `${area}/${name}`));
 
-/** Shows the rule of an alarm: severity, metric with its dimensions, period, threshold and data points. */
+/** Formats the rule of an alarm: its severity, metrics, period, threshold and data points. */
 const ruleOf = (alarm: Alarm): string => {
   const metricOf = (
     { Namespace, MetricName, Dimensions = [] }: Pick<Alarm, 'Namespace' | 'MetricName' | 'Dimensions'>,
@@ -44,7 +44,7 @@ const certificate =
 const own = 'Emissor/prod';
 const delivered = (statistic: string) => `${statistic} of ${own} Delivered service=delivery in 300 s`;
 const rules: Readonly<Record<string, string>> = {
-  AuthCertificateExpires: certificate, // both domains have the same certificate, which has one alarm
+  AuthCertificateExpires: certificate, // one alarm, because both domains use the same certificate
   LoginsFail: 'page: Sum of AWS/ApiGateway 5xx ApiId=AuthEndpointApi in 60 s > 0, 3 of 15',
   RequestsFail: `page: Sum of ${own} RequestFailed functions=http in 60 s > 0, 3 of 15`,
   StoreThrottled: `page: Sum of ${own} StoreThrottled store=dynamodb in 60 s > 0, 3 of 15`,
@@ -64,9 +64,9 @@ const rules: Readonly<Record<string, string>> = {
 };
 
 describe('the alarms of a stage', () => {
-  it('have these rules: one stolen token, one blocked address or one bad login is no page', () => {
-    const shown = Object.entries(alarmsOf(prod)).filter(([id]) => id.startsWith('Alarms'));
-    expect(Object.fromEntries(shown.map(([id, alarm]) => [id.slice('Alarms'.length), ruleOf(alarm)]))).toEqual(rules);
+  it('have the expected rules', () => {
+    const actual = Object.entries(alarmsOf(prod)).filter(([id]) => id.startsWith('Alarms'));
+    expect(Object.fromEntries(actual.map(([id, alarm]) => [id.slice('Alarms'.length), ruleOf(alarm)]))).toEqual(rules);
   });
 
   it('have a description with the impact, the first command and a link to the runbook', () => {
@@ -80,13 +80,13 @@ describe('the alarms of a stage', () => {
   it.each([
     ['dev', 13],
     ['prod', 26],
-  ] as const)('of %s watch at most %d metrics, which cost $0.10 a month each', (stage, most) => {
+  ] as const)('of %s watch at most %d metrics, which each cost $0.10 a month', (stage, max) => {
     const metrics = Object.values(alarmsOf(stageTemplates(stage))).flatMap(watchedMetrics);
-    expect(metrics.length).toBeLessThanOrEqual(most);
+    expect(metrics.length).toBeLessThanOrEqual(max);
     expect(resourcesOf(stageTemplates(stage), 'AWS::CloudWatch::CompositeAlarm')).toEqual([]); // $0.50 each
   });
 
-  it('are within the limits of CloudWatch: one period, and at most a day, or a week of hours', () => {
+  it('have one period and evaluate at most 1 day, or 7 days with periods of 1 hour, as CloudWatch requires', () => {
     for (const alarm of alarms) {
       const periods = alarm.Metrics?.flatMap(({ MetricStat }) => MetricStat?.Period ?? []) ?? [alarm.Period ?? 0];
       const [period = 0, ...others] = new Set(periods);
@@ -95,8 +95,8 @@ describe('the alarms of a stage', () => {
     }
   });
 
-  // Bug: each new alarm sent a mail when it became OK, forty at the first deployment and a dozen at each release.
-  it('send a mail only when they go off, to the topic of their severity', () => {
+  // Bug: each new alarm sent a mail when it became OK, which was 40 mails at the first deployment and 12 at each release.
+  it('notify the topic of their severity only when they fire', () => {
     for (const alarm of alarms) {
       const topic = partsOf(alarm).severity === 'page' ? 'AlarmTopicsPages' : 'AlarmTopicsTickets';
       const { AlarmActions, OKActions, InsufficientDataActions } = alarm;
@@ -126,12 +126,12 @@ describe('the runbook', () => {
       );
   });
 
-  it('names a release as the first cause of each alarm that a release can trigger', () => {
+  it('lists a release as the first cause of each alarm that a release can trigger', () => {
     const others = new Set(sections.keys()).difference(new Set(['RefreshTokenReuse', 'CertificateExpires', 'Blocked']));
     expect(namesWithCause(/^\[a release\]\(#a-bad-version-was-deployed\)/)).toEqual([...others]);
   });
 
-  it('names a throttled table as a cause of each alarm that it can trigger', () => {
+  it('lists a throttled table as a cause of each alarm that it can trigger', () => {
     expect(namesWithCause(/\[a throttled table\]\(#storethrottled\)/).sort()).toEqual([
       'EventsStuck',
       'InternalErrors',
@@ -142,17 +142,17 @@ describe('the runbook', () => {
     ]);
   });
 
-  it('contains only commands that `ops` understands', async () => {
+  it('contains only valid commands of `ops`', async () => {
     for (const [, command = ''] of [...sections.values()].join('').matchAll(/`ops ([^`]+)`/g)) {
       const words = command.replace('EVENT', 'demanda.criada').split(' ');
       const { code, stderr } = await runOpsInProcess(['--outputs', '/nonexistent.json', ...words]);
-      expect(code, `ops ${command}: ${stderr}`).toBe(1); // understood, but the stage has no outputs
+      expect(code, `ops ${command}: ${stderr}`).toBe(1); // a valid command, which fails only because the stage has no outputs
     }
   });
 
-  it('names saved queries that exist', () => {
-    const named = [...sections.values()].join().match(/(?<=`)(?:auth|webhooks|delivery)\/[a-z ]+(?=`)/g) ?? [];
-    expect(queries).toEqual(expect.arrayContaining(named));
+  it('refers only to existing saved queries', () => {
+    const used = [...sections.values()].join().match(/(?<=`)(?:auth|webhooks|delivery)\/[a-z ]+(?=`)/g) ?? [];
+    expect(queries).toEqual(expect.arrayContaining(used));
   });
 });
 
@@ -168,7 +168,7 @@ describe('the topics of pages and tickets', () => {
     expect(subscriptions).toEqual(expect.arrayContaining(expected));
   });
 
-  it('accept messages over TLS only, and only from alarms of this stage', () => {
+  it('accept messages only over TLS, and only from alarms of this stage', () => {
     const policies = Object.entries(propertiesOf(prod.Data, 'AWS::SNS::TopicPolicy'));
     const ofAlarms = policies.filter(([id]) => id.startsWith('AlarmTopics'));
     expect(ofAlarms).toHaveLength(2);
@@ -185,11 +185,12 @@ describe('the topics of pages and tickets', () => {
   });
 });
 
-// Bug: for a 503 of {base_url} it named an alarm that could not go off, and a query without the cause.
-it('a smoke test that fails names alarms and saved queries that exist', () => {
+// Bug: for a 503 from {base_url}, the message named an alarm that could not fire, and a query without the cause.
+it('the messages of the smoke test refer only to existing alarms and saved queries', () => {
   const source = read('lambdas/smoke/smoke-test.ts');
-  const [asked, alarmed] = [source.match(/(?<=")[a-z]+\/[a-z ]+(?=")/g), source.match(/(?<=the alarms? )[A-Z]\w+/g)];
-  expect([asked, alarmed].map(names => (names?.length ?? 0) > 1)).toEqual([true, true]);
-  expect(queries).toEqual(expect.arrayContaining(asked ?? []));
-  expect(Object.keys(rules)).toEqual(expect.arrayContaining(alarmed ?? []));
+  const usedQueries = source.match(/(?<=")[a-z]+\/[a-z ]+(?=")/g) ?? [];
+  const usedAlarms = source.match(/(?<=the alarms? )[A-Z]\w+/g) ?? [];
+  expect([usedQueries, usedAlarms].map(names => names.length > 1)).toEqual([true, true]);
+  expect(queries).toEqual(expect.arrayContaining(usedQueries));
+  expect(Object.keys(rules)).toEqual(expect.arrayContaining(usedAlarms));
 });

@@ -6,8 +6,8 @@ import { bundleHandlers } from '../../lib/constructs/bundle.ts';
 
 const root = join(import.meta.dirname, '../..');
 mkdirSync(join(root, '.local'), { recursive: true });
-const directory = mkdtempSync(join(root, '.local/handlers-')); // inside, where this project's packages are found
-const packages = join(root, '.local/node_modules'); // above the folder that handlers are bundled in
+const directory = mkdtempSync(join(root, '.local/handlers-')); // inside the project, to resolve its packages
+const packages = join(root, '.local/node_modules'); // in a parent of the folder that handlers are bundled in
 
 const writePackage = (folder: string, code: string) => {
   mkdirSync(folder, { recursive: true });
@@ -20,7 +20,7 @@ const writeHandler = (name: string, code: string): string => {
 };
 
 beforeAll(() => {
-  writePackage(join(packages, 'inner-package'), `export const made = () => 'by the project';`);
+  writePackage(join(packages, 'inner-package'), `export const source = () => 'from the project';`);
   writePackage(join(packages, 'outer-package'), `export * from 'jose';`);
 });
 afterAll(() => {
@@ -28,25 +28,25 @@ afterAll(() => {
     rmSync(folder, { recursive: true });
 });
 
-it('a bundle keeps a package that another handler imports later, if one of its own packages imports it', () => {
+it('bundleHandlers rejects a dependency that imports a package deferred by another handler', () => {
   const defers = writeHandler(
     'defers.handler.ts',
     `export const handler = async () => (await import('jose')).decodeJwt('');`,
   );
   const imports = writeHandler('imports.handler.ts', `export { decodeJwt as handler } from 'outer-package';`);
   expect(() => bundleHandlers([imports])).not.toThrow();
-  expect(() => bundleHandlers([defers, imports])).toThrow(/imports\.handler\.ts: one of its packages imports what/);
+  expect(() => bundleHandlers([defers, imports])).toThrow(/imports\.handler\.ts: a dependency imports a package/);
 });
 
-// Bug: packages in the folder for temporary files were found before those of the project.
-it('a bundle has no package from the folder for temporary files', () => {
+// Bug: esbuild resolved packages from the folder for temporary files before packages of the project.
+it('bundleHandlers ignores packages in the folder for temporary files', () => {
   const temporary = mkdtempSync(join(tmpdir(), 'emissor-bundle-'));
   vi.stubEnv('TMPDIR', temporary);
   try {
-    writePackage(join(temporary, 'node_modules/inner-package'), `export const made = () => 'elsewhere';`);
-    const entry = writeHandler('made.handler.ts', `export { made as handler } from 'inner-package';`);
+    writePackage(join(temporary, 'node_modules/inner-package'), `export const source = () => 'from elsewhere';`);
+    const entry = writeHandler('source.handler.ts', `export { source as handler } from 'inner-package';`);
     const code = bundleHandlers([entry]).get(entry)?.get('index.mjs') ?? '';
-    expect(Buffer.from(code).toString('utf8')).toContain('by the project');
+    expect(Buffer.from(code).toString('utf8')).toContain('from the project');
   } finally {
     vi.unstubAllEnvs();
     rmSync(temporary, { recursive: true });

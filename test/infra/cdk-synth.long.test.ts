@@ -8,7 +8,7 @@ import { bundleHandlers, bundleOptions } from '../../lib/constructs/bundle.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Runs a program with an environment of PATH only: without home, region or credentials. */
+/** Runs a program without a home directory, Region or credentials in its environment. */
 const runBare = (program: string, ...args: string[]) =>
   spawnSync(join(root, 'node_modules/.bin', program), args, {
     cwd: root,
@@ -16,14 +16,14 @@ const runBare = (program: string, ...args: string[]) =>
     env: { PATH: `${join(root, 'node_modules/.bin')}:/usr/bin:/bin`, HOME: '/nonexistent' },
   });
 
-/** Modules of Node that every bundle with the SDK or Powertools loads when it is imported. */
+/** The Node.js modules that every bundle with the SDK or Powertools imports. */
 const usualModules = [
   ...['node:console', 'node:crypto', 'node:fs', 'node:fs/promises', 'node:https', 'node:os'],
   ...['node:path', 'node:stream', 'node:timers/promises'],
 ];
 const resolving = ['node:dns/promises', 'node:net', 'node:timers'];
 
-/** By entry: the KiB that its bundle may have, the present size rounded up to the next five; and modules of Node in addition to the usual ones. */
+/** The maximum size of each entry's bundle (its current size, rounded up to 5 KiB), and its Node.js modules in addition to the usual ones. */
 const limits: Readonly<
   Record<string, readonly [kibibytes: number, more?: readonly string[], usual?: readonly string[]]>
 > = {
@@ -41,23 +41,23 @@ const limits: Readonly<
   'smoke/scheduled-test': [280, ['node:timers']],
 };
 
-/** The sources in the bundles that know a source of randomness: ours, and libraries by what they draw. */
+/** The bundled files that use randomness, and their purpose. */
 const randomness: Readonly<Record<string, string>> = {
-  'lambdas/platform/random.ts': 'all that we draw',
-  'node_modules/@aws-sdk/endpoint-cache/dist-es/EndpointCache.js': 'one of several discovered endpoints',
+  'lambdas/platform/random.ts': 'all random values of our code',
+  'node_modules/@aws-sdk/endpoint-cache/dist-es/EndpointCache.js': 'the choice of an endpoint',
   'node_modules/@smithy/core/dist-es/submodules/client/util-waiter/poller.js': 'the pauses between polls',
   'node_modules/@smithy/core/dist-es/submodules/retry/util-retry/DefaultRetryBackoffStrategy.js':
-    'the pauses between tries',
+    'the pauses between retries',
   'node_modules/@smithy/core/dist-es/submodules/serde/index.js': 'the ids of calls',
   'node_modules/@smithy/core/dist-es/submodules/serde/uuid/v4.js': 'the ids of calls',
   'node_modules/bcryptjs/index.js': 'salts of new hashes, which the service never creates',
-  'node_modules/zod/v4/core/util.js': 'texts on request',
+  'node_modules/zod/v4/core/util.js': 'strings on request',
 };
 
-describe('synthesising without credentials', () => {
+describe('a synthesis without credentials', () => {
   let output: string;
   let exit: ReturnType<typeof runBare>;
-  /** The bundle of each entry, by the entry's name. */
+  /** The path of each entry's bundle, by the entry's name. */
   let bundles: ReadonlyMap<string, string>;
   let sources: readonly string[];
   beforeAll(() => {
@@ -82,7 +82,7 @@ describe('synthesising without credentials', () => {
     expect(exit.status).toBe(0);
   });
 
-  it('creates one bundle for each entry, and each has limits', () => {
+  it('creates one bundle for each entry, and each bundle has limits', () => {
     const entries = globSync('lambdas/**/*.handler.ts', { cwd: root }).map(nameOf).sort();
     expect(globSync('asset.*/index.mjs', { cwd: output })).toHaveLength(entries.length);
     expect(new Set([...bundles.values()].map(path => readFileSync(path, 'utf8'))).size).toBe(entries.length);
@@ -90,7 +90,7 @@ describe('synthesising without credentials', () => {
     expect(Object.keys(limits).sort()).toEqual(entries);
   });
 
-  it.each(Object.entries(limits))('keeps the bundle of %s within its KiB and its modules of Node', (name, limit) => {
+  it.each(Object.entries(limits))('limits the size and the Node.js modules of the bundle of %s', (name, limit) => {
     const bundle = bundles.get(name) ?? '';
     const [kibibytes, more, usual = usualModules] = limit;
     expect(statSync(bundle).size / 1024).toBeLessThanOrEqual(kibibytes);
@@ -101,7 +101,7 @@ describe('synthesising without credentials', () => {
   });
 
   it.each(['auth/endpoints/token', 'auth/endpoints/introspect', 'delivery/sweeper/sweep'])(
-    'creates the bundle of %s without the others: a change of another function is no new version of it',
+    'creates the same bundle of %s without the other entries, so that their changes do not publish a new version',
     name => {
       const entry = `lambdas/${name}.handler.ts`;
       const directory = dirname(bundles.get(name) ?? '');
@@ -117,27 +117,27 @@ describe('synthesising without credentials', () => {
   });
 
   it('bundles only known sources of randomness', () => {
-    const knowing = sources.filter(source =>
+    const random = sources.filter(source =>
       /randomBytes|randomFill|randomInt|getRandomValues|randomUUID|Math\.random/.test(
         readFileSync(join(root, source), 'utf8'),
       ),
     );
-    expect(knowing.toSorted()).toEqual(Object.keys(randomness));
+    expect(random.toSorted()).toEqual(Object.keys(randomness));
   });
 
-  it('puts the client of SNS, which few processes need, into a file of its own', async () => {
+  it('puts the SNS client, which few processes need, into a separate file', async () => {
     const all = [...bundles.values()];
-    const tellers = all.filter(path => readFileSync(path, 'utf8').includes('import("./client-sns.mjs")'));
-    expect(tellers).toHaveLength(2); // one for the consumers, one for the sweeper
-    for (const path of tellers) {
+    const publishers = all.filter(path => readFileSync(path, 'utf8').includes('import("./client-sns.mjs")'));
+    expect(publishers).toHaveLength(2); // the consumers and the sweeper
+    for (const path of publishers) {
       expect(await import(join(dirname(path), 'client-sns.mjs'))).toHaveProperty('PublishCommand');
       expect(readFileSync(path, 'utf8')).not.toContain('AuthorizationErrorException');
     }
   });
 });
 
-describe('a mistake', () => {
-  it('in the context ends the CDK with one line and no stack trace', () => {
+describe('an unknown stage in the context', () => {
+  it('ends the CDK with one line and no stack trace', () => {
     const { status, stderr } = runBare('cdk', 'synth', '--quiet', '-c', 'stage=no-such-stage');
     expect(status).not.toBe(0);
     expect(stderr).toMatch(/^Unknown stage "no-such-stage": the stages are .*prod/m);
@@ -145,7 +145,7 @@ describe('a mistake', () => {
   });
 });
 
-/** Returns the paths of all sources with at least a byte in a bundle or in a file next to it. */
+/** Returns the paths of all source files that contribute at least 1 byte to a bundle. */
 function bundledSources(): readonly string[] {
   const entryPoints = globSync('lambdas/**/*.handler.ts', { cwd: root });
   const { metafile } = buildSync({ ...bundleOptions(), entryPoints, outdir: 'none', write: false, metafile: true });

@@ -1,22 +1,22 @@
 /** The values of a metric by period; `undefined` for a period without values. */
 type Series = readonly (number | undefined)[];
 
-/** A metric: its namespace, its name, and its dimensions in any order. */
+/** A metric. The order of its dimensions is not relevant. */
 interface Metric {
   readonly namespace: string;
   readonly name: string;
   readonly dimensions: Readonly<Record<string, string>>;
 }
 
-/** The samples of metrics, as CloudWatch keeps them. */
+/** A store of the samples of metrics, like CloudWatch. */
 export type Metrics = ReturnType<typeof makeMetrics>;
 
 /** Creates an empty store of metrics. */
 export function makeMetrics() {
   const samples = new Map<string, { readonly at: number; readonly value: number }[]>();
-  return { addLine, add, read, /** Returns all metrics so far. */ names: () => [...samples.keys()] };
+  return { addLine, add, read, /** Returns the names of all metrics. */ names: () => [...samples.keys()] };
 
-  /** Adds a line of a function's log if it has the embedded metric format. */
+  /** Adds the samples of a log line in the embedded metric format. Ignores other lines. */
   function addLine(line: string): void {
     const fields = line.startsWith('{') ? JSON.parse(line) : {};
     for (const { Namespace: namespace, Dimensions, Metrics } of fields._aws?.CloudWatchMetrics ?? []) {
@@ -29,23 +29,23 @@ export function makeMetrics() {
   }
 
   function add(metric: Metric, at: number, ...values: number[]): void {
-    const known = samples.get(keyOf(metric)) ?? [];
-    for (const value of values) known.push({ at, value });
-    samples.set(keyOf(metric), known);
+    const existing = samples.get(keyOf(metric)) ?? [];
+    for (const value of values) existing.push({ at, value });
+    samples.set(keyOf(metric), existing);
   }
 
-  /** Returns the statistic of a metric in periods that end at a moment, the earliest first. Times are in milliseconds. */
+  /** Returns the statistic of a metric for each period up to `end`, the earliest first. Times are in milliseconds. */
   function read(metric: Metric, statistic: string, period: number, periods: number, end: number): Series {
     const statisticOf = statistics[statistic];
-    if (!statisticOf) throw new Error(`The tests do not know the statistic ${statistic}.`);
+    if (!statisticOf) throw new Error(`The tests do not support the statistic ${statistic}.`);
     const start = end - periods * period;
-    const found: number[][] = Array.from({ length: periods }, () => []);
-    for (const { at, value } of samples.get(keyOf(metric)) ?? []) found[Math.floor((at - start) / period)]?.push(value);
-    return found.map(values => (values.length === 0 ? undefined : statisticOf(values)));
+    const bins: number[][] = Array.from({ length: periods }, () => []);
+    for (const { at, value } of samples.get(keyOf(metric)) ?? []) bins[Math.floor((at - start) / period)]?.push(value);
+    return bins.map(values => (values.length === 0 ? undefined : statisticOf(values)));
   }
 }
 
-/** Returns the unique name of a metric. */
+/** Returns a unique key for a metric. */
 function keyOf({ namespace, name, dimensions }: Metric): string {
   const pairs = Object.entries(dimensions).map(pair => pair.join('='));
   return [namespace, name, ...pairs.sort()].join(' ');
@@ -82,31 +82,31 @@ interface MetricStat {
 }
 
 /**
- * Returns whether an alarm of a template is active at a moment, by its expression, periods and threshold. Like CloudWatch, it judges the
- * newest existing values, also of a few earlier periods. A missing value counts only if there are too few.
+ * Returns true if an alarm of a template is active at a moment. Like CloudWatch, it evaluates the newest existing values, which may be from
+ * a few earlier periods. Missing values count only if there are too few existing values.
  *
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
  */
 export function rings(alarm: AlarmProperties, metrics: Metrics, moment: number): boolean {
   const { EvaluationPeriods, DatapointsToAlarm, Threshold } = alarm;
-  const found = valuesOf(alarm, metrics, moment).filter(value => value !== undefined);
-  const judged = found.slice(-EvaluationPeriods);
-  const missing = alarm.TreatMissingData === 'breaching' ? EvaluationPeriods - judged.length : 0;
+  const existing = valuesOf(alarm, metrics, moment).filter(value => value !== undefined);
+  const evaluated = existing.slice(-EvaluationPeriods);
+  const missing = alarm.TreatMissingData === 'breaching' ? EvaluationPeriods - evaluated.length : 0;
   const isAbove = alarm.ComparisonOperator === 'GreaterThanThreshold';
-  const breaching = judged.filter(value => (isAbove ? value > Threshold : value < Threshold));
+  const breaching = evaluated.filter(value => (isAbove ? value > Threshold : value < Threshold));
   return breaching.length + missing >= DatapointsToAlarm;
 }
 
-/** Returns the metrics that an alarm watches, one for each statistic: these are what it is billed by. */
+/** Returns the metrics that an alarm watches, one for each statistic. AWS bills the alarm by their number. */
 export function watchedMetrics(alarm: AlarmProperties): readonly Metric[] {
   return statisticsOf(alarm).map(({ Metric }) => metricOf(Metric));
 }
 
-/** AWS documents no number; its examples have two to four. It matters to alarms on missing data. */
-const fartherBack = 3;
+/** The number of earlier periods that CloudWatch evaluates. AWS does not document it, but its examples have 2 to 4. */
+const earlierPeriods = 3;
 
 function valuesOf(alarm: AlarmProperties, metrics: Metrics, moment: number): Series {
-  const periods = alarm.EvaluationPeriods + fartherBack;
+  const periods = alarm.EvaluationPeriods + earlierPeriods;
   const series = statisticsOf(alarm).map(
     ({ Id, Metric, Stat, Period }) =>
       [Id, metrics.read(metricOf(Metric), Stat, Period * 1_000, periods, moment)] as const,
@@ -114,7 +114,7 @@ function valuesOf(alarm: AlarmProperties, metrics: Metrics, moment: number): Ser
   const expression = alarm.Metrics?.flatMap(({ Expression }) => Expression ?? []).join();
   if (expression === undefined) return series[0]?.[1] ?? [];
   const evaluate = expressions[expression];
-  if (!evaluate) throw new Error(`The tests do not know the metric math ${expression}.`);
+  if (!evaluate) throw new Error(`The tests do not support the metric math ${expression}.`);
   return evaluate(Object.fromEntries(series));
 }
 
@@ -125,7 +125,7 @@ function statisticsOf({ Metrics, Namespace = '', MetricName = '', Dimensions = [
 }
 
 /**
- * The expressions of the templates. `FILL` leaves a series without any value empty, because CloudWatch's documentation does not define it.
+ * The metric math of the templates. `FILL` leaves a series without values empty, because CloudWatch's documentation does not define it.
  *
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
  */
@@ -144,7 +144,7 @@ function metricOf({ Namespace, MetricName, Dimensions = [] }: MetricStat['Metric
   return { namespace: Namespace, name: MetricName, dimensions };
 }
 
-/** The logical id of what a dimension refers to, without the hash at its end. */
+/** Returns the logical id of the resource that a dimension refers to, without its hash. */
 function nameOf(value: unknown): string {
   if (typeof value === 'string') return value;
   const [id = ''] =

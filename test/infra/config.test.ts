@@ -5,14 +5,14 @@ import { contextConfiguration, stageConfiguration } from '../../lib/config.ts';
 import { ConfigurationError, stageNames } from '../../lib/stage-files.ts';
 import { authDomain, baseDomain, required } from './templates.ts';
 
-// A stage is a file (ADR 16); a value that AWS or the service would reject later is rejected in one line before the deployment.
+// Each stage is a file (ADR 16). One-line errors report values that AWS or the service would reject later, before the deployment.
 
 const prod = (overrides: Record<string, unknown> = {}) =>
   stageConfiguration('prod', { ...required.prod, ...overrides });
 const dev = (overrides: Record<string, unknown> = {}) => stageConfiguration('dev', overrides);
 
 describe('the configuration of a stage', () => {
-  it('is that of dev by default, and exists for each file', () => {
+  it('is the configuration of dev by default', () => {
     expect(contextConfiguration({ '@aws-cdk/core:some': true }).stage).toBe('dev');
     expect(stageNames()).toEqual(['dev', 'local', 'prod']);
   });
@@ -21,7 +21,7 @@ describe('the configuration of a stage', () => {
     ['dev', { clientFailureLimit: 300, registrationLimit: 30, accountConcurrency: 10, tokenConcurrency: 0 }],
     ['prod', { clientFailureLimit: 300, registrationLimit: 30, attemptTimeout: 15_000, tokenConcurrency: 100 }],
     ['local', { clientFailureLimit: 100_000, registrationLimit: 100_000 }],
-  ] as const)('of %s has these limits: %j', (stage, limits) => {
+  ] as const)('of %s has the limits %j', (stage, limits) => {
     expect(stageConfiguration(stage, required[stage])).toMatchObject({ stage, ...limits });
   });
 
@@ -35,15 +35,15 @@ describe('the configuration of a stage', () => {
     });
   });
 
-  it('of any other stage is its file alone, because the next deployment would undo a value of the command line', () => {
+  it('of any other stage accepts no values from the context, because the next deployment would undo them', () => {
     const attempt = () => contextConfiguration({ stage: 'prod', ...required.prod });
     expect(attempt).toThrow(ConfigurationError);
     expect(attempt).toThrow(
-      /^Stage prod: account, region, .* was given by -c, .* Set it in stages\/prod.ts instead\.$/,
+      /^Stage prod: the next deployment would undo -c account, region, .*\. Set values in stages\/prod\.ts instead\.$/,
     );
   });
 
-  it('of prod, as it is committed, names the values that are missing; the other stages have all', () => {
+  it('reports the missing values of the committed prod file, and is complete for the other stages', () => {
     const attempt = () => contextConfiguration({ stage: 'prod' });
     expect(attempt).toThrow(/must set account \(.*, region \(.*, demandsUrl \(.*, alarmRecipients \(/);
     for (const stage of ['local', 'dev'])
@@ -55,7 +55,7 @@ describe('the configuration of a stage', () => {
     ['region', undefined],
     ['demandsUrl', ''],
     ['alarmRecipients', []],
-  ])('of a stage with customers is not complete without %s', (key, value) => {
+  ])('of a stage with customers requires %s', (key, value) => {
     const attempt = () => prod({ [key]: value });
     expect(attempt).toThrow(ConfigurationError);
     expect(attempt).toThrow(new RegExp(`^Stage prod: stages/prod.ts must set ${key} \\(`));
@@ -63,14 +63,14 @@ describe('the configuration of a stage', () => {
 });
 
 describe('a value', () => {
-  it('of the retry schedule is by default ten attempts over three days', () => {
+  it('of retrySchedule is by default 9 waits over 3 days', () => {
     const { retrySchedule } = prod();
     expect(retrySchedule).toHaveLength(9);
     expect(retrySchedule.reduce((sum, wait) => sum + wait) / 3_600_000).toBeCloseTo(75.6, 1);
   });
 
-  // Bug: from its tenth day on an overdue delivery ended at its turn, though it had attempts left.
-  it('of the retry schedule must end before a delivery ends for its age, after one Retry-After', () => {
+  // Bug: from the 10th day on, an overdue delivery ended although attempts were left.
+  it('of retrySchedule ends 1 day before the maximum age of a delivery, which leaves time for one Retry-After', () => {
     expect(() => prod({ retrySchedule: '7d,48h' })).not.toThrow();
     expect(() => prod({ retrySchedule: '7d,48h,100ms' })).toThrow(
       /: retrySchedule must be at most 9d in total: .* Remove or shorten waits\.$/,
@@ -78,11 +78,11 @@ describe('a value', () => {
     expect(maxAge - maxRetryAfter).toBe(9 * 86_400_000);
   });
 
-  it('of the shortest password is 15 characters by default, and never less than 8', () => {
-    const least = (passwordMinimumLength?: number) =>
+  it('of passwordMinimumLength is 15 by default, and at least 8', () => {
+    const minimumOf = (passwordMinimumLength?: number) =>
       dev(passwordMinimumLength === undefined ? {} : { passwordMinimumLength }).passwordMinimumLength;
-    expect([least(), least(8), least(256)]).toEqual([15, 8, 256]);
-    for (const value of [0, 7, 257]) expect(() => least(value)).toThrow('passwordMinimumLength must be 8 to 256');
+    expect([minimumOf(), minimumOf(8), minimumOf(256)]).toEqual([15, 8, 256]);
+    for (const value of [0, 7, 257]) expect(() => minimumOf(value)).toThrow('passwordMinimumLength must be 8 to 256');
   });
 
   it.each([
@@ -91,12 +91,12 @@ describe('a value', () => {
     [1_000, [50, 20, 20]],
     [10_000, [500, 200, 60]],
     [1_000_000, [1_000, 1_000, 60]],
-  ])('of %s for the concurrency of the account gives the lanes %j', (accountConcurrency, lanes) => {
+  ])('of %s for accountConcurrency gives the lanes %j', (accountConcurrency, lanes) => {
     const { firstConcurrency, retryConcurrency, slowConcurrency } = dev({ accountConcurrency });
     expect([firstConcurrency, retryConcurrency, slowConcurrency]).toEqual(lanes);
   });
 
-  it('of the concurrency of the account may be reserved but for 100', () => {
+  it('of accountConcurrency may leave 100 unreserved executions', () => {
     expect(() => prod({ accountConcurrency: 202 })).not.toThrow();
     const smokeReceiverUrl = 'https://smoke.emissor.com.br';
     expect(() => prod({ accountConcurrency: 200, smokeReceiverUrl })).not.toThrow();
@@ -116,39 +116,39 @@ describe('a value', () => {
   it.each([
     ['retrySchedule', '100ms', '7d'],
     ['attemptTimeout', '100ms', '20s'],
-  ])('of %s is a duration from %s to %s', (key, least, most) => {
-    for (const value of [least, most]) expect(() => dev({ [key]: value })).not.toThrow();
-    for (const value of ['0s', '0ms', '999999999d', '366000d', `${Number.parseInt(most, 10) + 1}${most.at(-1)}`])
-      expect(() => dev({ [key]: value }), value).toThrow(`${key} must be ${least} to ${most}`);
+  ])('of %s is a duration from %s to %s', (key, min, max) => {
+    for (const value of [min, max]) expect(() => dev({ [key]: value })).not.toThrow();
+    for (const value of ['0s', '0ms', '999999999d', '366000d', `${Number.parseInt(max, 10) + 1}${max.at(-1)}`])
+      expect(() => dev({ [key]: value }), value).toThrow(`${key} must be ${min} to ${max}`);
     for (const value of ['', '-1s', '1.5s', '1w', '1 s', '9999999999s', 's', 5])
       expect(() => dev({ [key]: value }), String(value)).toThrow(ConfigurationError);
   });
 });
 
-describe('an error', () => {
-  const domainForm = /: \w+Domain must have name and certificateArn, and nothing else\.$/;
-  const tagForm = /: tags must map names, other than service and stage, to values: .*\.$/;
+describe('a one-line error', () => {
+  const domainMessage = /: \w+Domain must have only name and certificateArn\.$/;
+  const tagMessage = /: tags must map names .* to values .* except the names service, stage and aws:\*\.$/;
   const { name, certificateArn } = authDomain.authDomain;
 
   it.each<[Record<string, unknown>, RegExp]>([
-    [{ demandsUlr: 'https://x.com.br' }, /Unknown stage value "demandsUlr"\. .*demandsUrl/], // no default is deployed
-    [{ account: '111122223333' }, /region must be given together with account/],
+    [{ demandsUlr: 'https://x.com.br' }, /Unknown stage value "demandsUlr"\. .*demandsUrl/], // a misspelt key would deploy the default
+    [{ account: '111122223333' }, /account and region must be set together/],
     [{ account: 111122223333 }, /account must be .* 12 digits .*, in quotes\./],
     [{ account: '1', region: 'sa-east-1' }, /account must be the 12 digits/],
     [{ account: '111122223333', region: 'Brazil' }, /region must be an AWS Region/],
     [{ retrySchedule: ['5s'] }, /retrySchedule must be one string with commas/],
     [{ alarmRecipients: 'ops' }, /alarmRecipients must be e-mail addresses/],
-    // Bug: the synthesis ended with a stack trace of the CDK.
+    // Bug: the synthesis failed with a stack trace of the CDK.
     [{ alarmRecipients: ['a@x.com', 'b@x.com', 'a@x.com'] }, /: alarmRecipients must not repeat an entry\.$/],
     [{ noticeAccounts: 111122223333 }, /noticeAccounts must be an array of strings, or one/],
     [{ smokeReceiverUrl: 'receiver' }, /smokeReceiverUrl must be an https URL\.$/],
     [{ smokeSchedule: '4m' }, /smokeSchedule must be 5m to 12h/],
     [{ smokeSchedule: '13h' }, /smokeSchedule must be 5m to 12h/],
     [{ smokeSchedule: '301s' }, /smokeSchedule must be whole minutes/],
-    [{ tags: { owner: 'a;b' } }, tagForm],
-    [{ tags: { 'aws:owner': 'ana' } }, tagForm],
-    [{ tags: { stage: 'other' } }, tagForm],
-    [{ tags: 'owner=ana' }, tagForm],
+    [{ tags: { owner: 'a;b' } }, tagMessage],
+    [{ tags: { 'aws:owner': 'ana' } }, tagMessage],
+    [{ tags: { stage: 'other' } }, tagMessage],
+    [{ tags: 'owner=ana' }, tagMessage],
     [{ gradual: 'yes' }, /gradual must be true or false/],
     [{ protection: 'true' }, /protection must be false if/],
     [{ attemptTimeout: '15' }, /attemptTimeout must be .* unit/],
@@ -161,9 +161,9 @@ describe('an error', () => {
     [{ registrationLimit: '0' }, /registrationLimit must be 1 to 1000000/],
     [{ authDomain: { name } }, /: authDomain certificateArn must be the ARN of an ACM certificate\.$/],
     [{ baseDomain: { name: 'x', certificateArn } }, /: baseDomain name must be a host name in lower case\.$/],
-    [{ baseDomain: 'api.emissor.com.br' }, domainForm],
-    [{ baseDomain: { ...baseDomain.baseDomain, role: 'only' } }, domainForm],
-  ])('of one line rejects %j on dev', (overrides, message) => expectError('dev', overrides, message));
+    [{ baseDomain: 'api.emissor.com.br' }, domainMessage],
+    [{ baseDomain: { ...baseDomain.baseDomain, role: 'only' } }, domainMessage],
+  ])('rejects %j on dev', (overrides, message) => expectError('dev', overrides, message));
 
   it.each<[Record<string, unknown>, RegExp]>([
     [
@@ -172,18 +172,18 @@ describe('an error', () => {
     ],
     [
       { accountConcurrency: 201 },
-      /accountConcurrency must be at least 202, because tokenConcurrency and the receiver of smoke tests reserve 102 .*Service Quotas/,
+      /accountConcurrency must be at least 202, because tokenConcurrency and the smoke receiver reserve 102 .*Service Quotas/,
     ],
     [
       { accountConcurrency: 199, smokeReceiverUrl: 'https://smoke.emissor.com.br' },
-      /accountConcurrency must be at least 200, because tokenConcurrency reserve 100 /,
+      /accountConcurrency must be at least 200, because tokenConcurrency reserves 100 /,
     ],
-    // Bug: the lanes used all concurrency that is not reserved, and the sweeper was throttled.
+    // Bug: the lanes used all unreserved concurrency, and Lambda throttled the sweeper.
     [
       { accountConcurrency: 10_000, tokenConcurrency: 9_800 },
       /accountConcurrency must be at least 10564, .* reserve 9802 and all other functions need 762\. /,
     ],
-    // Bug: AWS rejected it in the middle of the update.
+    // Bug: AWS rejected this value during the deployment.
     [
       { ...authDomain, baseDomain: authDomain.authDomain },
       /: baseDomain must not be authDomain: each API needs its own host\.$/,
@@ -192,11 +192,9 @@ describe('an error', () => {
       { authDomain: { name, certificateArn: certificateArn.replace('sa-east-1', 'us-east-1') } },
       /authDomain certificateArn must be in the account and Region of the stage/,
     ],
-  ])('of one line rejects %j on prod', (overrides, message) =>
-    expectError('prod', { ...required.prod, ...overrides }, message),
-  );
+  ])('rejects %j on prod', (overrides, message) => expectError('prod', { ...required.prod, ...overrides }, message));
 
-  it.each(['no-such-stage', '../lib/config'])('of one line rejects the stage %s, and names those with a file', stage =>
+  it.each(['no-such-stage', '../lib/config'])('rejects the stage %s, and lists the stages with a file', stage =>
     expectError(stage, {}, /Unknown stage ".*": the stages are .*prod.*stages\/prod\.ts/),
   );
 

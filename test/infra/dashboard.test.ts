@@ -12,21 +12,21 @@ import { collectMetrics, invoke, startDelivery, throttled } from './watched-stag
 
 const { Delivery } = stageTemplates('prod');
 const [[, dashboard] = ['', undefined], ...others] = resourcesOf(Delivery, 'AWS::CloudWatch::Dashboard');
-/** A value that CloudFormation puts in is a name here. */
+/** The widgets. `NAME` replaces values that CloudFormation computes. */
 const { widgets } = JSON.parse(
   dashboard?.Properties.DashboardBody['Fn::Join'][1]
     .map((part: unknown) => (typeof part === 'string' ? part : 'NAME'))
     .join(''),
 ) as { widgets: { type: string; properties: { title: string; metrics?: unknown[][] } }[] };
-/** `Namespace Metric dimension=value`; a dot repeats the value above it in the same graph. */
+/** The metrics of all graphs as `Namespace Metric dimension=value`. In a graph, a dot repeats the value of the previous metric. */
 const shown = new Set(
   widgets.flatMap(({ properties: { metrics = [] } }) => {
-    let above: unknown[] = [];
+    let previous: unknown[] = [];
     return metrics.flatMap(row => {
       const [...texts] = row.filter(part => typeof part === 'string');
       if (texts.length === 0) return [];
-      above = texts.map((text, at) => (text === '.' ? above[at] : text));
-      const [namespace, name, ...dimensions] = above as string[];
+      previous = texts.map((text, at) => (text === '.' ? previous[at] : text));
+      const [namespace, name, ...dimensions] = previous as string[];
       const pairs = dimensions.flatMap((dimension, at) => (at % 2 === 0 ? `${dimension}=${dimensions[at + 1]}` : []));
       return [[namespace, name, ...pairs].join(' ')];
     });
@@ -34,7 +34,7 @@ const shown = new Set(
 );
 
 /**
- * Those of AWS, from its own lists: docs.aws.amazon.com, "HTTP API metrics", "Types of metrics for Lambda functions" and "Available
+ * The metrics of AWS services, from the AWS documentation: "HTTP API metrics", "Types of metrics for Lambda functions" and "Available
  * CloudWatch metrics for Amazon SQS".
  */
 const published: Readonly<Record<string, readonly string[]>> = {
@@ -53,7 +53,7 @@ const published: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-it('a stage with customers has one dashboard, with every part', () => {
+it('only a stage with customers has a dashboard, with a graph for each part of the service', () => {
   expect(others).toEqual([]);
   expect(resourcesOf(stageTemplates('dev').Delivery, 'AWS::CloudWatch::Dashboard')).toEqual([]);
   const titles = widgets.map(({ properties }) => properties.title);
@@ -68,7 +68,7 @@ it('a stage with customers has one dashboard, with every part', () => {
   );
 });
 
-it('the dashboard has a graph of each alarm, except those of releases and of the smoke test', () => {
+it('the dashboard has a graph for each alarm, except the alarms of releases and of the smoke test', () => {
   const graphs = new Set(widgets.map(({ properties }) => properties.title.replace(/ \((?:page|ticket)\)$/, '')));
   const alarms = resourcesOf(stageTemplates('prod'), 'AWS::CloudWatch::Alarm').filter(
     ([id]) => id.startsWith('Alarms') && !id.includes('SmokeFailed'),
@@ -81,7 +81,7 @@ it('the dashboard has a graph of each alarm, except those of releases and of the
   }
 });
 
-it('the dashboard shows only metrics that functions or AWS write', async () => {
+it('the dashboard shows only metrics that the functions or AWS write', async () => {
   const metrics = collectMetrics();
   const stage = await startDelivery(metrics);
   stage.publish();

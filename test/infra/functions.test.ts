@@ -4,12 +4,12 @@ import { maxDeletionMs, maxStepsMs } from '../../lambdas/smoke/smoke-test.ts';
 import { casesOf } from '../support/sample.ts';
 import { authDomain, bare, baseDomain, isOwn, plain, propertiesOf, resourcesOf, stageTemplates } from './templates.ts';
 
-// Each function has the settings of `NodeFunction` and those of its row; docs/capacity.md gives the reasons for memory and time.
+// Each function has the settings of `NodeFunction` and the settings of its row. docs/capacity.md explains memory and timeouts.
 
 const stage = stageTemplates('prod', { tokenConcurrency: 40 });
 const functions = resourcesOf(stage, 'AWS::Lambda::Function').filter(isOwn);
 const rows: Readonly<Record<string, object>> = {
-  Token: { MemorySize: 1_769, Timeout: 15, ReservedConcurrentExecutions: 40 }, // it hashes passwords
+  Token: { MemorySize: 1_769, Timeout: 15, ReservedConcurrentExecutions: 40 }, // hashes passwords
   Revoke: { MemorySize: 512, Timeout: 10 },
   Introspect: { MemorySize: 512, Timeout: 10 },
   Discovery: { MemorySize: 512, Timeout: 5 },
@@ -17,16 +17,16 @@ const rows: Readonly<Record<string, object>> = {
   WebhooksApi: { MemorySize: 1_024, Timeout: 20 },
   DeliveriesApi: { MemorySize: 1_024, Timeout: 20 },
   DeliverFirst: { MemorySize: 1_024, Timeout: 60 },
-  // By default Lambda ends a loop after about 16 invocations, and retries of one delivery take more.
+  // By default, Lambda stops a loop after about 16 invocations, but the retries of a delivery need more.
   DeliverRetry: { MemorySize: 1_024, Timeout: 60, RecursiveLoop: 'Allow' },
   DeliverSlow: { MemorySize: 1_024, Timeout: 60, RecursiveLoop: 'Allow' },
   Sweep: { MemorySize: 1_024, Timeout: 55 },
   ScheduledTest: { MemorySize: 512, Timeout: 170 },
-  Receiver: { MemorySize: 256, Timeout: 10, ReservedConcurrentExecutions: 2 }, // it answers strangers
+  Receiver: { MemorySize: 256, Timeout: 10, ReservedConcurrentExecutions: 2 }, // has a public URL
   ReleasesPreTraffic: { MemorySize: 256, Timeout: 900 },
 };
 
-/** Returns the values of a variable, by the function that has it. */
+/** Returns the values of an environment variable, by function. */
 const variable = (name: string, of = stage): Record<string, string> =>
   Object.fromEntries(
     Object.entries(propertiesOf(of, 'AWS::Lambda::Function')).flatMap(([id, { Environment }]) =>
@@ -35,7 +35,7 @@ const variable = (name: string, of = stage): Record<string, string> =>
   );
 
 describe('every function', () => {
-  it('has the settings of its row and no others, for example no VPC with private addresses', () => {
+  it('has the settings of its row, and no others such as a VPC', () => {
     expect(functions).toHaveLength(17); // the hook is in four stacks
     expect(new Set(functions.map(([id]) => bare(id)))).toEqual(new Set(Object.keys(rows)));
     for (const [id, { Properties }] of functions) {
@@ -54,13 +54,13 @@ describe('every function', () => {
     }
   });
 
-  it('has a role whose path contains stage and Region, by which preflight finds a second stage of that name', () => {
+  it('has a role with the stage and Region in its path, which preflight uses to find a second stage of that name', () => {
     const roles = new Map(resourcesOf(stage, 'AWS::IAM::Role'));
     for (const [id, { Properties }] of functions)
       expect(roles.get(Properties.Role['Fn::GetAtt'][0])?.Properties.Path, id).toBe('/emissor/prod/sa-east-1/');
   });
 
-  it('has enough time for its work', () => {
+  it('has a timeout that is longer than its work', () => {
     for (const [id, { Properties }] of functions) {
       const { ATTEMPT_TIMEOUT_MS, CREDENTIALS_PARAMETER } = Properties.Environment.Variables;
       const attempt = ATTEMPT_TIMEOUT_MS ? Number(ATTEMPT_TIMEOUT_MS) + timeAroundAttempt + maxStopsEarlier : 0;
@@ -72,8 +72,8 @@ describe('every function', () => {
   });
 });
 
-describe('functions without a caller that waits', () => {
-  it('start by these schedules', () => {
+describe('scheduled functions', () => {
+  it('have the expected schedules', () => {
     const rules = Object.values(propertiesOf(stage, 'AWS::Events::Rule'));
     expect(rules.map(({ Targets, ScheduleExpression, State }) => [Targets[0].Arn, ScheduleExpression, State])).toEqual([
       ['RotateKeysLive', 'rate(1 day)', 'ENABLED'],
@@ -82,7 +82,7 @@ describe('functions without a caller that waits', () => {
     ]);
   });
 
-  it('are not invoked again by Lambda if the schedule starts them again', () => {
+  it('are not retried by Lambda if their schedule is frequent', () => {
     expect(Object.values(propertiesOf(stage, 'AWS::Lambda::EventInvokeConfig'))).toEqual([
       {
         FunctionName: 'Sweep',
@@ -100,7 +100,7 @@ describe('functions without a caller that waits', () => {
   });
 });
 
-describe('the values that functions receive', () => {
+describe('the environment variables of functions', () => {
   const own = stageTemplates('prod', { ...authDomain, ...baseDomain });
   const gateway = (api: string) => `2 of ${api}EndpointApi.ApiEndpoint by /`;
   const gateways = [gateway('Auth'), gateway('Base')];
@@ -108,30 +108,30 @@ describe('the values that functions receive', () => {
   const all = (names: readonly string[], value: unknown) => Object.fromEntries(names.map(name => [name, value]));
 
   it.each([
-    ['the gateway’s', stage, 'AuthEndpointApi.ApiEndpoint', 'BaseEndpointApi.ApiEndpoint', gateways],
+    ['without custom domains', stage, 'AuthEndpointApi.ApiEndpoint', 'BaseEndpointApi.ApiEndpoint', gateways],
     [
-      'the custom domains, with the gateway’s still refused as receivers',
+      'with custom domains, and with the hosts of the gateway still blocked as receivers',
       own,
       'https://auth.emissor.com.br',
       'https://api.emissor.com.br',
       ['auth.emissor.com.br', gateways[0], 'api.emissor.com.br', gateways[1]],
     ],
-  ])('name these hosts of the service: %s', (_case, of, issuer, audience, hosts) => {
+  ])('contain the hosts of the service %s', (_case, of, issuer, audience, hosts) => {
     expect(variable('ISSUER', of)).toEqual(all([...verifiers, 'Discovery'], issuer));
     expect(variable('AUDIENCE', of)).toEqual(all(verifiers, audience));
     const checking = ['WebhooksApi', 'DeliverFirst', 'DeliverRetry', 'DeliverSlow'];
     expect(variable('OWN_HOSTS', of)).toEqual(all(checking, hosts.join(',')));
   });
 
-  it('are the release, the limits of the stage, and the credentials of smoke tests', () => {
+  it('contain the release, the limits of the stage, and the parameter of the smoke-test credentials', () => {
     for (const [id, { Properties }] of functions) expect(Properties.Environment.Variables.RELEASE, id).toBe('test');
     expect(variable('CLIENT_FAILURE_LIMIT')).toEqual({ Token: '300' });
-    // It contains the key's id: a stage that is created again has another key, which cannot decrypt the old credentials.
+    // The name contains the key's id, because the key of a recreated stage cannot decrypt the old credentials.
     const parameter = (key: string) => `/emissor/prod/smoke/1 of ${key} by //credentials`;
     expect(variable('CREDENTIALS_PARAMETER')).toEqual({ ScheduledTest: parameter('Key.Arn') });
   });
 
-  it('include the receiver that the stage configures', () => {
+  it('contain the external smoke-test receiver of the stage', () => {
     expect(variable('RECEIVER_URL')).toEqual({ ScheduledTest: 'ReceiverFunctionUrl.FunctionUrl' });
     const smokeReceiverUrl = 'https://smoke.emissor.com.br/hook';
     expect(variable('RECEIVER_URL', stageTemplates('prod', { smokeReceiverUrl }))).toEqual({
@@ -141,7 +141,7 @@ describe('the values that functions receive', () => {
 });
 
 describe('the receiver of smoke tests', () => {
-  it('has a public URL, which is an output', () => {
+  it('has a public URL as an output', () => {
     expect(propertiesOf(stage.Smoke, 'AWS::Lambda::Url')).toEqual({
       ReceiverFunctionUrl: { AuthType: 'NONE', TargetFunctionArn: 'Receiver.Arn' },
     });
@@ -162,7 +162,7 @@ describe('the receiver of smoke tests', () => {
     [10, 0, undefined],
   ] as const;
   it.each(casesOf(accounts, 2))(
-    'reserves concurrency if an account of %d, of which %d are reserved, leaves 100 for all others',
+    'reserves concurrency if an account of %d, with %d reserved, leaves 100 for all other functions',
     (accountConcurrency, tokenConcurrency, expected) => {
       const { Smoke } = stageTemplates('dev', { accountConcurrency, tokenConcurrency });
       const { Receiver } = propertiesOf(Smoke, 'AWS::Lambda::Function');

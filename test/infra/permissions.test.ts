@@ -12,7 +12,7 @@ const templates = stageTemplates('prod');
 const stacks = Object.keys(templates) as StackName[];
 const asList = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value]);
 
-/** Shows a resource, or the value of a condition, by its own name. */
+/** Returns a readable name for a resource or the value of a condition. */
 const nameOf = (value: unknown): string =>
   String(plain(value))
     .replace('AWS::StackId', 'its own stack')
@@ -55,7 +55,7 @@ const permissions = (stack: StackName): Record<string, string[]> => {
   );
 };
 
-/** The content of `docs/permissions.md`: a change of permissions changes it in the same commit. */
+/** Returns the content of `docs/permissions.md`. */
 const document = (): string => {
   const rows = (['Auth', 'Webhooks', 'Delivery', 'Smoke'] as const).flatMap(stack =>
     Object.entries(permissions(stack)).map(
@@ -65,10 +65,10 @@ const document = (): string => {
   return [
     '# Permissions of each function',
     '',
-    'Action and resource, with the condition in brackets; `:*` are the versions of a function. Each function also writes to its own log group.',
-    '`ReleasesPreTraffic` runs at deployments only. The CDK’s own function invokes `RotateKeys` at the first deployment.',
-    '`ScheduledTest` exists only if `smokeSchedule` is set. The receiver of smoke tests has no permissions.',
-    'This page is checked against the templates by `test/infra/permissions.test.ts`; `npx vitest run --project infra -u` rewrites it.',
+    'Each row lists actions and resources, with conditions in brackets. `:*` matches all versions of a function. All functions also write logs.',
+    '`ReleasesPreTraffic` runs only during deployments. A function of the CDK invokes `RotateKeys` at the first deployment.',
+    '`ScheduledTest` exists only if the stage sets `smokeSchedule`. The smoke-test receiver has no permissions.',
+    '`test/infra/permissions.test.ts` compares this page with the templates. `npx vitest run --project infra -u` rewrites the page.',
     '',
     '| stack | function | may |',
     '|---|---|---|',
@@ -78,11 +78,11 @@ const document = (): string => {
 };
 
 describe('the permissions of each function', () => {
-  it('are those of docs/permissions.md and no others', async () => {
+  it('match docs/permissions.md', async () => {
     await expect(document()).toMatchFileSnapshot('../../docs/permissions.md');
   });
 
-  it('are only in the policies that the page reads', () => {
+  it('are all in the inline policies that docs/permissions.md lists', () => {
     for (const template of Object.values(templates)) {
       const roles = new Map(resourcesOf(template, 'AWS::IAM::Role'));
       for (const [id, { Properties }] of resourcesOf(template, 'AWS::Lambda::Function').filter(isOwn)) {
@@ -103,7 +103,7 @@ describe('the permissions of each function', () => {
         if (Type !== 'AWS::IAM::Policy' && Type !== 'AWS::IAM::ManagedPolicy') continue;
         for (const statement of Properties.PolicyDocument.Statement as Statement[]) {
           expect(statement.Effect, id).toBe('Allow');
-          if (id.startsWith('ReleasesPreTraffic')) continue; // the versions of functions, each named
+          if (id.startsWith('ReleasesPreTraffic')) continue; // matches the versions of specific functions
           expect(JSON.stringify([statement.Action, statement.Resource]), id).not.toContain('*');
         }
       }

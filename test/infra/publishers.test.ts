@@ -3,7 +3,7 @@ import { stageConfiguration } from '../../lib/config.ts';
 import { ConfigurationError } from '../../lib/stage-files.ts';
 import { propertiesOf, required, stacksOf, stageTemplates } from './templates.ts';
 
-// docs/publishing.md: which roles and services of other accounts may publish events, and subscribe to rejected ones.
+// docs/publishing.md describes which roles and services may publish events, and which accounts may subscribe to rejected events.
 
 const roles = ['arn:aws:iam::444455556666:role/checkout', 'arn:aws:iam::444455556666:user/legacy/crm'];
 const topics = ['arn:aws:sns:sa-east-1:444455556666:demands'];
@@ -24,8 +24,8 @@ const statementsOf = ({ Delivery }: typeof open, type: 'SQS::QueuePolicy' | 'SNS
   Object.values(propertiesOf(Delivery, `AWS::${type}`)).find(({ Queues, Topics }) => (Queues ?? Topics).includes(of))
     .PolicyDocument.Statement;
 
-// Bug: a changed description would have replaced a policy that roles of others have.
-it('the policies for roles of the same account allow one action each, and keep their descriptions', () => {
+// Bug: a changed description would have replaced a policy that is attached to roles of other services.
+it('the policies for roles of the same account allow one action each and keep their descriptions', () => {
   const policies = Object.entries(propertiesOf(closed.Delivery, 'AWS::IAM::ManagedPolicy'));
   expect(policies.map(([id, { Description, PolicyDocument }]) => [id, Description, PolicyDocument.Statement])).toEqual([
     [
@@ -44,7 +44,7 @@ it('the policies for roles of the same account allow one action each, and keep t
 });
 
 describe('the policy of the events queue', () => {
-  it('allows only the roles, SNS topics and EventBridge rules that the stage file lists, and denies everyone by default', () => {
+  it('allows only the roles, SNS topics and EventBridge rules in the file of the stage', () => {
     const bySource = (source: readonly string[]) => ({ ArnEquals: { 'aws:SourceArn': source } });
     expect(statementsOf(closed, 'SQS::QueuePolicy', 'EventsQueue')).toMatchObject([plainHttp]);
     expect(statementsOf(open, 'SQS::QueuePolicy', 'EventsQueue')).toEqual([
@@ -64,29 +64,29 @@ describe('the policy of the events queue', () => {
     [
       '51 principals',
       [...topics, ...many(49, role)],
-      'Stage prod: the policy of the events queue has 51 principals, and AWS allows at most 50: shorten publishers (50).',
+      'Stage prod: the policy of the events queue has 51 principals (AWS allows at most 50). Shorten publishers (50).',
     ],
     ['fewer than 8,192 bytes', many(40, topic), undefined],
     [
       'more than 8,192 bytes, with the longest name of the queue',
       [role(1), ...many(60, topic)],
-      /has \d{4,5} bytes, and AWS allows at most 8192: shorten publishers \(61\)\./,
+      /has \d{4,5} bytes \(AWS allows at most 8192\)\. Shorten publishers \(61\)\./,
     ],
-    // The notice of a rejected event would be rejected and cause another notice, and so on.
+    // Otherwise, Emissor would reject the notice of a rejected event and send another notice, endlessly.
     [
       'the topic of rejected events',
       [...topics, 'arn:aws:sns:sa-east-1:111122223333:Emissor-prod-Delivery-RejectedEvents31E772ED-x1yz2ABCdef3'],
-      'Stage prod: publishers must not name the topic of rejected events: each notice would be rejected and cause another one.',
+      'Stage prod: publishers must not include the topic of rejected events. Emissor would reject each notice and send another one.',
     ],
     ['a topic with a similar name', ['arn:aws:sns:sa-east-1:111122223333:Emissor-prod-Deliveries'], undefined],
-  ])('is checked before the deployment: %s', (_case, publishers, error) => {
+  ])('with %s is checked before the deployment', (_case, publishers, error) => {
     const attempt = () => stacksOf('prod', { publishers });
     if (error) expect(attempt).toThrow(error);
     else expect(attempt).not.toThrow();
   });
 });
 
-it('the topic of rejected events rejects plain HTTP, and lets queues and functions of the named accounts subscribe', () => {
+it('the topic of rejected events denies plain HTTP, and allows queues and functions of the listed accounts to subscribe', () => {
   const statements = statementsOf(closed, 'SNS::TopicPolicy', 'RejectedEvents');
   expect(statements.filter(({ Effect }: { Effect: string }) => Effect === 'Allow')).toEqual([]);
   expect(statements).toContainEqual(
@@ -109,7 +109,7 @@ it.each([
   ['publishers', 'arn:aws:events:sa-east-1:*:rule/demands'],
   ['noticeAccounts', '44445555666'],
   ['noticeAccounts', '*'],
-])('%s of a stage must be exact: %s is rejected', (key, value) => {
+])('%s of a stage rejects %s', (key, value) => {
   const attempt = () => stageConfiguration('prod', { ...required.prod, [key]: [value] });
   expect(attempt).toThrow(ConfigurationError);
   expect(attempt).toThrow(new RegExp(`${key} must be `));

@@ -2,8 +2,8 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { bare, plain, propertiesOf, type Resource, resourcesOf, stacksOf, stageTemplates } from './templates.ts';
 
-// A release is in the description and the environment of every version, and CodeDeploy has each version checked before it gets
-// traffic (ADR 17).
+// The description and the environment of each version contain the release. CodeDeploy checks each version before it receives traffic
+// (ADR 17).
 
 const prod = stageTemplates('prod');
 const ofType = (type: string, from = prod) => resourcesOf(from, type);
@@ -20,7 +20,7 @@ const groupOf = (alias: Resource): Resource['Properties'] =>
 const nameOf = (aliasId: string) => bare(aliasId).replace(/Live$/, '');
 
 const [canary, allAtOnce] = ['CodeDeployDefault.LambdaCanary10Percent5Minutes', 'CodeDeployDefault.LambdaAllAtOnce'];
-/** The functions behind the APIs, by the name under which they count: the compiler knows those names (`HttpService`). */
+/** The functions behind the APIs, with the service names of their metrics (`HttpService`). */
 const services = {
   Token: 'token',
   Revoke: 'revoke',
@@ -39,7 +39,7 @@ describe('a caller', () => {
     ['AWS::Events::Rule', ({ Properties }) => Properties.Targets[0].Arn],
     ['AWS::Lambda::Permission', ({ Properties }) => Properties.FunctionName],
   ])('invokes an alias: %s', (type, calleeOf) => {
-    const resources = ofType(type).filter(([id]) => !id.startsWith('Receiver')); // its URL belongs to the function itself
+    const resources = ofType(type).filter(([id]) => !id.startsWith('Receiver')); // its URL invokes the function without an alias
     expect(resources).not.toEqual([]);
     for (const [id, resource] of resources)
       expect(aliasIds, id).toContain(/"Ref":"(\w+)"/.exec(JSON.stringify(calleeOf(resource)))?.[1]);
@@ -47,7 +47,7 @@ describe('a caller', () => {
 });
 
 describe('a release', () => {
-  it('publishes a version of every function, with its label, and retains it', () => {
+  it('publishes a version of every function with its label, and retains the version', () => {
     expect(aliases.map(([id]) => nameOf(id)).sort()).toEqual(released);
     for (const [id, { Properties }] of aliases) {
       const { Properties: version, ...policies } = versions.get(
@@ -59,7 +59,7 @@ describe('a release', () => {
     }
   });
 
-  it('replaces every version if its label changes, and keeps all versions otherwise', () => {
+  it('replaces every version if its label changes, and no version otherwise', () => {
     const idsOf = (release?: string) =>
       stacksOf('local', {}, release).flatMap(stack =>
         Object.keys(Template.fromStack(stack).findResources('AWS::Lambda::Version')),
@@ -78,7 +78,7 @@ describe('a release', () => {
 });
 
 describe('CodeDeploy', () => {
-  it('releases the functions behind the APIs of a stage with customers gradually, and rolls back a version that fails', () => {
+  it('rolls back failed versions, and shifts traffic gradually for functions behind the APIs of a stage with customers', () => {
     for (const [id, alias] of aliases) {
       const { DeploymentConfigName, AutoRollbackConfiguration, AlarmConfiguration } = groupOf(alias);
       const isGradual = nameOf(id) in services;
@@ -93,7 +93,7 @@ describe('CodeDeploy', () => {
     expect(dev).toHaveLength(released.length - 1); // no scheduled test
   });
 
-  it('does not take part with `gradual: false`, for an emulator and for the deployment after a rollback', () => {
+  it('is not used with `gradual: false`, for an emulator or for the deployment after a rollback', () => {
     const templates = stageTemplates('prod', { gradual: false });
     expect(ofType('AWS::CodeDeploy::DeploymentGroup', templates)).toEqual([]);
     const moved = ofType('AWS::Lambda::Alias', templates);
@@ -102,8 +102,8 @@ describe('CodeDeploy', () => {
   });
 });
 
-describe('the hook before traffic', () => {
-  it('is one per stack, and each alias waits for the hook with the version that it checks', () => {
+describe('the pre-traffic hook', () => {
+  it('exists once per stack with the versions to check, and each alias depends on it', () => {
     expect(hooks).toHaveLength(4);
     const checked = hooks.flatMap(([hookId, { Properties }]) =>
       Properties.Environment.Variables.VERSIONS['Fn::Join'][1].map(
@@ -122,8 +122,8 @@ describe('the hook before traffic', () => {
     expect(checked.sort()).toEqual(expected.sort());
   });
 
-  // Bug class: `withoutPolicyUpdates()` drops the CDK's grant, and CodeDeploy's managed policy allows `CodeDeployHook_*` only.
-  it('may be invoked by the role of CodeDeploy before any alias moves', () => {
+  // `withoutPolicyUpdates()` drops the CDK's grant, and the managed policy of CodeDeploy allows only `CodeDeployHook_*`.
+  it('can be invoked by CodeDeploy before any alias changes', () => {
     for (const [hookId] of hooks) {
       const template = Object.values(prod).find(one => one.toJSON().Resources[hookId]) as Template;
       const policies = resourcesOf(template, 'AWS::IAM::Policy').filter(([id]) =>
@@ -144,7 +144,7 @@ describe('the hook before traffic', () => {
 });
 
 describe('the alarms of a gradual release', () => {
-  it('watch crashes and answers 500 of the new version alone, minute by minute', () => {
+  it('watch errors and 500 responses of only the new version, with periods of 1 minute', () => {
     for (const [id, alias] of aliases.filter(([aliasId]) => nameOf(aliasId) in services)) {
       const { FunctionName, FunctionVersion } = alias.Properties;
       const names: string[] = groupOf(alias).AlarmConfiguration.Alarms.map(
@@ -179,10 +179,10 @@ describe('the alarms of a gradual release', () => {
     }
   });
 
-  // Bug: an alarm of a failing version stayed active after it was changed to watch the fix, and CodeDeploy starts no deployment
+  // Bug: the alarm of a failing version stayed active after the update for the fixed version. CodeDeploy does not start a deployment
   // while an alarm is active.
   it('are replaced with each version', () => {
-    const docsUrl = 'https://docs.emissor.com.br/'; // a variable of two functions
+    const docsUrl = 'https://docs.emissor.com.br/'; // an environment variable of two functions
     const next = ofType('AWS::CodeDeploy::DeploymentGroup', stageTemplates('prod', { docsUrl }));
     const namesOf = (group: Resource['Properties']) => JSON.stringify(group.AlarmConfiguration);
     const replaced = next.filter(([id, { Properties }]) => namesOf(Properties) !== namesOf(groups.get(id)?.Properties));
@@ -190,8 +190,8 @@ describe('the alarms of a gradual release', () => {
   });
 });
 
-// A trigger that follows the function's versions would invoke an earlier version during a rollback of the stack, which may hang.
-it('the first keys are created by the first deployment only, by a function whose log is deleted with the stack', () => {
+// A trigger for each version would invoke an earlier version during a rollback of the stack, and may block it.
+it('only the first deployment creates the first keys, and the log of its trigger is deleted with the stack', () => {
   const triggers = ofType('Custom::Trigger').map(([, { Properties }]) => Properties);
   expect(triggers).toMatchObject([{ ExecuteOnHandlerChange: false, InvocationType: 'RequestResponse' }]);
   expect(triggers[0].HandlerArn.Ref).toMatch(/^RotateKeysCurrentVersion/);

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { tableDefinition, tableNames } from '../../tools/support/tables.ts';
 import { propertiesOf, type Resource, resourcesOf, type StackName, stageTemplates } from './templates.ts';
 
-// CloudFormation replaces a resource whose logical id or name changes: its data is lost, or what depends on it ("Update behaviors of stack resources").
+// If the logical id or name of a resource changes, CloudFormation replaces it, and its data is lost ("Update behaviors of stack resources").
 
 const stateful = ['AWS::DynamoDB::GlobalTable', 'AWS::KMS::Key', 'AWS::SQS::Queue', 'AWS::ApiGatewayV2::Api'];
 
-/** Subscriptions and roles of others depend on them. A replacement would lose them, and IAM deletes no attached policy. */
+/** The resources that other parties' subscriptions and roles use. A replacement would lose subscriptions, and IAM would reject it for policies. */
 const attached = ['AWS::SNS::Topic', 'AWS::IAM::ManagedPolicy'];
 
 const pinned: Record<StackName, string> = {
@@ -32,23 +32,23 @@ describe('a stateful resource', () => {
     expect(ids.sort()).toEqual(pinned[name].split(/\s+/).filter(Boolean));
   });
 
-  // Bug: a failed first deployment could not be repeated, because its remaining resources could not be deleted.
-  it('remains if its stack of prod is deleted, but not if the deployment that created it fails', () => {
+  // Bug: operators could not repeat a failed first deployment, because its retained resources could not be deleted.
+  it('is retained if its prod stack is deleted, but not if the deployment that creates it fails', () => {
     for (const [id, resource] of allOf(prod)) {
-      if (resource.Type === 'AWS::ApiGatewayV2::Api') continue; // termination protection of the stack keeps the hosts
+      if (resource.Type === 'AWS::ApiGatewayV2::Api') continue; // the stack's termination protection preserves the hosts
       if (![...stateful, 'AWS::Logs::LogGroup'].includes(resource.Type)) continue;
       expect(resource, id).toMatchObject({ DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' });
     }
   });
 
-  it('is deleted with its stack of dev, like every other resource', () => {
+  it('is deleted with its dev stack, like every other resource', () => {
     for (const [id, { Type, DeletionPolicy = 'Delete', UpdateReplacePolicy = 'Delete' }] of allOf(dev))
       if (Type !== 'AWS::Lambda::Version')
-        // it is deleted with its function
+        // a version is deleted with its function
         expect([DeletionPolicy, UpdateReplacePolicy], id).toEqual(['Delete', 'Delete']);
   });
 
-  it('is encrypted with a key that rotates, and that another Region can have a copy of', () => {
+  it('is encrypted with a multi-Region key that rotates', () => {
     expect(propertiesOf(prod.Data, 'AWS::KMS::Key').Key).toMatchObject({ MultiRegion: true, EnableKeyRotation: true });
   });
 });
@@ -58,7 +58,7 @@ describe('a table', () => {
   it.each<[boolean, { readonly tags?: typeof tags }]>([
     [false, {}],
     [true, { protection: true, tags } as object],
-  ])('has the keys of the tests, backups, `ttl`, and these settings of its stage: protection %s', (protection, of) => {
+  ])('has the keys of the tests, backups, `ttl`, and the tags and protection %s of its stage', (protection, of) => {
     const tables = Object.entries(propertiesOf(stageTemplates('prod', of).Data, 'AWS::DynamoDB::GlobalTable'));
     expect(tables.map(([id]) => id).sort()).toEqual([...tableNames()].sort());
     for (const [id, { Replicas, ...table }] of tables) {
@@ -76,15 +76,15 @@ describe('a table', () => {
         },
         [],
       ]);
-      // CloudFormation does not pass the tags of a stack on to a global table.
-      const found = Tags.map(({ Key, Value }: { Key: string; Value: string }) => [Key, Value]);
-      expect(Object.fromEntries(found)).toEqual({ ...of.tags, service: 'emissor', stage: 'prod' });
+      // CloudFormation does not pass the tags of a stack to a global table.
+      const pairs = Tags.map(({ Key, Value }: { Key: string; Value: string }) => [Key, Value]);
+      expect(Object.fromEntries(pairs)).toEqual({ ...of.tags, service: 'emissor', stage: 'prod' });
     }
   });
 });
 
 describe('a log group', () => {
-  it.each([false, true])('keeps lines for a year, and the audit log for 400 days; protection %s', protection => {
+  it.each([false, true])('keeps logs for 365 days and audits for 400 days, with protection %s', protection => {
     const templates = stageTemplates('prod', { protection });
     for (const [id, { LogGroupName: _name, ...group }] of Object.entries(
       propertiesOf(templates, 'AWS::Logs::LogGroup'),
@@ -95,7 +95,7 @@ describe('a log group', () => {
     expect(templates.Data.toJSON().Outputs.AuditLogGroup.Value.Ref).toMatch(/^AuditLogs/);
   });
 
-  it('is in the stack of each function: otherwise Lambda would create one that remains', () => {
+  it('is in the stack of each function, because Lambda would otherwise create a group that no stack deletes', () => {
     const ids = new Set(resourcesOf(dev, 'AWS::Logs::LogGroup').map(([id]) => id));
     for (const [id, { Properties }] of resourcesOf(dev, 'AWS::Lambda::Function'))
       expect(ids, id).toContain(Properties.LoggingConfig?.LogGroup?.Ref);
@@ -103,10 +103,10 @@ describe('a log group', () => {
 });
 
 describe('a name', () => {
-  // The account's policy for other log group names is limited. The stack's id distinguishes a group from that of a deleted stack.
+  // This prefix needs no entry in the account's limited resource policy. The stack's id distinguishes groups of deleted stacks.
   const accessLogs = (area: string) => `/aws/vendedlogs/emissor/prod/${area}-0 of 2 of AWS::StackId by / by -`;
 
-  it('is given to APIs and access logs only: a resource with a name cannot be deployed twice or replaced', () => {
+  it('is set only for APIs and access logs, because CloudFormation cannot replace a named resource', () => {
     const named = allOf(prod).flatMap(([id, { Type, Properties = {} }]) => {
       if (/^AWS::Lambda::(?:EventSourceMapping|EventInvokeConfig|Permission|Version|Alias)$/.test(Type)) return [];
       const names = /^(?:Alarm|Topic|DeploymentGroup|Table|Queue|Function|Role|LogGroup|ManagedPolicy)Name$/;
@@ -120,7 +120,7 @@ describe('a name', () => {
     expect(apis.map(({ Name }) => Name)).toEqual(['Emissor prod auth', 'Emissor prod webhooks']);
   });
 
-  it('is that of one stage: another one in the account has other names, exports and namespaces of metrics', () => {
+  it('is unique to its stage, as are exports and metrics namespaces, so that stages can share an account', () => {
     const namesOf = (stage: 'prod' | 'dev'): string[] => {
       const templates = stageTemplates(stage, { smokeSchedule: '15m' });
       const named = (type: string, property: string) =>

@@ -6,16 +6,16 @@ import type { Route } from '../../lambdas/platform/route-table.ts';
 import { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
 import { authDomain, baseDomain, plain, propertiesOf, resourcesOf, stageTemplates } from './templates.ts';
 
-// Every path is a route with a token bucket of its own (docs/capacity.md); the functions check the HTTP method.
+// Every path is a route with its own token bucket (docs/capacity.md). The functions check the HTTP method.
 
 const templates = stageTemplates('prod');
-/** The routes of a stack: key, and logical id. */
+/** Returns the logical ids of the routes of a stack, by route key. */
 const routesOf = (stack: 'Auth' | 'Webhooks' | 'Delivery'): ReadonlyMap<string, string> =>
   new Map(
     resourcesOf(templates[stack], 'AWS::ApiGatewayV2::Route').map(([id, { Properties }]) => [Properties.RouteKey, id]),
   );
 
-/** Returns the limits of each route of an API (requests a second/burst): those of its own, or the default of the API. */
+/** Returns the limits of each route of an API as "RATE/BURST", with the rate in requests a second. */
 const limitsOf = (api: 'Auth' | 'Base', from = templates): Readonly<Record<string, string>> => {
   const inApi = (type: string) =>
     resourcesOf(from, type)
@@ -31,7 +31,7 @@ const limitsOf = (api: 'Auth' | 'Base', from = templates): Readonly<Record<strin
 };
 
 describe('every route', () => {
-  it('has the limits of its callers', () => {
+  it('has the limits of its throttle class', () => {
     const [token, auth, management, open] = ['300/150', '100/40', '50/25', '20/15'];
     expect(limitsOf('Auth')).toEqual({
       'ANY /oauth/v1/token': token,
@@ -57,15 +57,15 @@ describe('every route', () => {
     });
   });
 
-  // https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html: 2,500 requests a second and a burst of 1,250.
-  it('together with all others takes at most half of the quota of an account, in the Regions with the lowest one', () => {
+  // The lowest quota is 2,500 requests a second and a burst of 1,250 (https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html).
+  it('uses, together with all other routes, at most half of the lowest regional quota of an account', () => {
     const limits = [...Object.values(limitsOf('Auth')), ...Object.values(limitsOf('Base'))];
     const sum = (at: 0 | 1) => limits.reduce((total, limit) => total + Number(limit.split('/')[at]), 0);
     expect(sum(0)).toBeLessThanOrEqual(1_250);
     expect(sum(1)).toBeLessThanOrEqual(625);
   });
 
-  it('has no limit in the local run, which is not part of an account', () => {
+  it('has very high limits in a local run, which has no account quota', () => {
     expect(new Set(Object.values(limitsOf('Auth', stageTemplates('local'))))).toEqual(new Set(['10000/5000']));
   });
 
@@ -73,13 +73,13 @@ describe('every route', () => {
     ['Auth', authRoutes],
     ['Webhooks', { ...webhookRoutes, ...apiRoutes }],
     ['Delivery', deliveryRoutes],
-  ] as const)('is in stack %s because a function of that stack answers its path', (stack, table) => {
+  ] as const)('is in stack %s if a function of that stack handles its path', (stack, table) => {
     const paths = Object.values<Route>(table).map(({ path }) => `ANY ${path}`);
     expect([...routesOf(stack).keys()]).toEqual([...paths, ...(stack === 'Delivery' ? [] : ['$default'])]);
   });
 
-  // API Gateway rejects two names for the variable of one level (409, "conflicting variable"). A greedy variable takes all levels.
-  it('has the same name as others for the variable of a level', () => {
+  // API Gateway rejects two names for a variable at the same level (409, "conflicting variable"). A greedy variable matches all levels.
+  it('uses the same name as other routes for the variable of a level', () => {
     const names = new Map<string, string>();
     for (const key of [...routesOf('Webhooks').keys(), ...routesOf('Delivery').keys()]) {
       const segments = key.split('/');
@@ -93,21 +93,21 @@ describe('every route', () => {
     }
   });
 
-  it('passes requests on in payload format 2.0, which keeps the bytes of forms', () => {
+  it('uses payload format 2.0, which preserves the bytes of forms', () => {
     const integrations = Object.values(propertiesOf(templates, 'AWS::ApiGatewayV2::Integration'));
     expect(new Set(integrations.map(({ PayloadFormatVersion }) => PayloadFormatVersion))).toEqual(new Set(['2.0']));
   });
 });
 
 describe('the stage of an API', () => {
-  // AWS rejects settings of a route that does not exist, and CloudFormation removes no settings: only permanent routes have some.
+  // AWS rejects settings for a missing route, and CloudFormation does not remove settings. Only permanent routes may have settings.
   it.each([
     [
       'Auth',
       ['$default', 'ANY /.well-known/jwks.json', 'ANY /.well-known/oauth-authorization-server', 'ANY /oauth/v1/token'],
     ],
     ['Webhooks', ['$default', 'ANY /.well-known/oauth-protected-resource']],
-  ] as const)('is in stack %s, after the routes with settings; its log has no header and no query', (stack, keys) => {
+  ] as const)('is in stack %s, depends on routes with settings, and logs no headers or queries', (stack, keys) => {
     const stages = resourcesOf(templates[stack], 'AWS::ApiGatewayV2::Stage');
     expect(stages).toHaveLength(1);
     for (const [, { Properties, DependsOn }] of stages) {
@@ -118,7 +118,7 @@ describe('the stage of an API', () => {
     }
   });
 
-  it('exists before its custom domain, and the API keeps the host of the gateway', () => {
+  it('is created before its domain mapping, and the gateway host of the API stays enabled', () => {
     const { Data, Auth, Webhooks } = stageTemplates('prod', { ...authDomain, ...baseDomain });
     for (const template of [Auth, Webhooks]) {
       const [[, mapping] = []] = resourcesOf(template, 'AWS::ApiGatewayV2::ApiMapping');

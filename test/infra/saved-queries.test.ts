@@ -9,14 +9,14 @@ import { isOwn, plain, resourcesOf, type StackName, stageTemplates } from './tem
 const runbook = readFileSync(join(import.meta.dirname, '../../docs/runbook.md'), 'utf8');
 const templates = stageTemplates('prod');
 
-// Bug: the runbook did not explain how to find the log of a step.
+// Bug: the runbook did not explain how to find the log that a step mentions.
 describe('the table of logs and schedules in the runbook', () => {
   const rows = [...runbook.matchAll(/^\| `Emissor-prod-(\w+)` \| (.*) \| (.*?) ?\|$/gm)].map(
     ([, stack = '', logs = '', schedules = '']) => [stack as StackName, namesIn(logs), namesIn(schedules)] as const,
   );
 
-  // Bug: `SweepEveryMinute` was the start of the name of a permission, too, and the command gave AWS two names in one.
-  it.each(rows)('lists all of stack %s, and its commands find each one by its name', (stack, logs, schedules) => {
+  // Bug: the name of a permission also starts with `SweepEveryMinute`, so the command passed two names to AWS.
+  it.each(rows)('lists all logs and schedules of stack %s, and its commands find them', (stack, logs, schedules) => {
     const types = [...runbook.matchAll(/&& ResourceType=='([\w:]+)'/g)].map(([, type = '']) => type);
     expect(types).toEqual(['AWS::Logs::LogGroup', 'AWS::Events::Rule']);
     const [groups = [], rules = []] = types.map(type =>
@@ -25,15 +25,15 @@ describe('the table of logs and schedules in the runbook', () => {
         .map(([id]) => id),
     );
     const withoutHashes = (ids: readonly string[]) => ids.map(id => id.slice(0, -8)).toSorted();
-    expect(withoutHashes(groups).filter(name => !ofDeployments.includes(name))).toEqual(logs.toSorted());
+    expect(withoutHashes(groups).filter(name => !deploymentLogs.includes(name))).toEqual(logs.toSorted());
     expect(withoutHashes(rules)).toEqual(schedules);
     for (const name of logs) expect(groups.filter(id => id.startsWith(name))).toHaveLength(1);
   });
 
   it('lists the logs that the steps of the runbook link to', () => {
-    const named = [...runbook.matchAll(/\[log\]\(#logs\)\s+of `(\w+)`/g)].map(([, name]) => `${name}Logs`);
-    expect(named).toContain('SweepLogs');
-    expect(rows.flatMap(([, logs]) => logs)).toEqual(expect.arrayContaining(named));
+    const linked = [...runbook.matchAll(/\[log\]\(#logs\)\s+of `(\w+)`/g)].map(([, name]) => `${name}Logs`);
+    expect(linked).toContain('SweepLogs');
+    expect(rows.flatMap(([, logs]) => logs)).toEqual(expect.arrayContaining(linked));
     expect(runbook).not.toMatch(/the\s+log\s+of\s+`\w+`/);
   });
 });
@@ -43,7 +43,7 @@ describe('saved queries', () => {
     ['auth', templates.Auth],
     ['webhooks', templates.Webhooks],
     ['delivery', templates.Delivery],
-  ] as const)('of %s search every function of their stack, and are in the runbook', (area, template) => {
+  ] as const)('of %s search the logs of every function of their stack, and are in the runbook', (area, template) => {
     const functions = resourcesOf(template, 'AWS::Lambda::Function').filter(isOwn);
     const groups = functions.map(([, { Properties }]) => Properties.LoggingConfig.LogGroup);
     const queries = resourcesOf(template, 'AWS::Logs::QueryDefinition')
@@ -55,7 +55,7 @@ describe('saved queries', () => {
     for (const name of names) expect(runbook).toContain(`\`${area}/${name}\``);
   });
 
-  it('find a request by its id in the access logs and in the logs of all functions behind the APIs', () => {
+  it('include a search by request id in the access logs and the logs of all functions behind the APIs', () => {
     const [query] = resourcesOf(templates.Delivery, 'AWS::Logs::QueryDefinition').filter(
       ([, { Properties }]) => Properties.Name === 'Emissor/prod/one request',
     );
@@ -67,9 +67,9 @@ describe('saved queries', () => {
     expect(runbook).toContain('`one request`');
   });
 
-  // Bug: they did not show why a store was throttled and for whom, which the runbook reads there; nor this of the cause of an
-  // error: a sweep fails with an error that only names others, and its row said "Error".
-  it.each(['auth', 'webhooks', 'delivery'] as const)('of %s show why a store was throttled, and for whom', area => {
+  // Bug: the queries did not show why a store was throttled, and for which account, although the runbook refers to both. The fields of
+  // causes were also missing. A sweep fails with an error that only wraps others, so its row showed only "Error".
+  it.each(['auth', 'webhooks', 'delivery'] as const)('of %s show the cause and the account of throttling', area => {
     const throttled = { name: 'ThrottlingException', $metadata: { httpStatusCode: 400 } };
     const { cause } = describeError(new Error('It failed.', { cause: Object.assign(new Error(), throttled) }));
     const described = Object.keys(cause ?? {}).filter(name => name !== 'at');
@@ -80,8 +80,8 @@ describe('saved queries', () => {
     expect(fields).toEqual(expect.arrayContaining([...ofStore, 'account', ...ofCause]));
   });
 
-  // Bug: the step read the newest 200 refusals of any kind, and many refusals hid the user of the token.
-  it('show whose refresh token was used again, and no other refusal', () => {
+  // Bug: the query returned the newest 200 refusals of any kind, so other refusals hid the user of the token.
+  it('show the user of a reused refresh token, and no other refusals', () => {
     const [, step = ''] = runbook.split('### RefreshTokenReuse\n');
     const [, name = ''] = /`auth\/([a-z ]+)`/.exec(step) ?? [];
     const { fields, filterStatements } = savedQueries.auth[name] ?? {};
@@ -89,7 +89,7 @@ describe('saved queries', () => {
     expect(filterStatements).toEqual([`message = 'token.refused' and reason = '${reuseReason}'`]);
   });
 
-  it('keep their patterns, and have one command on a line', () => {
+  it('preserve their patterns, and have one command per line', () => {
     const queries = resourcesOf(templates.Delivery, 'AWS::Logs::QueryDefinition').map(
       ([, { Properties }]) => Properties,
     );
@@ -104,8 +104,8 @@ describe('saved queries', () => {
   });
 });
 
-/** Logs of functions that deploy. */
-const ofDeployments = ['FirstKeysLogs', 'ReleasesPreTrafficLogs'];
+/** The logs of functions that only deployments invoke. */
+const deploymentLogs = ['FirstKeysLogs', 'ReleasesPreTrafficLogs'];
 
 function namesIn(cell: string): readonly string[] {
   return [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);

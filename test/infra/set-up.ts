@@ -5,12 +5,12 @@ import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Directory for the cloud assemblies of the suites' apps. */
+    /** The directory for the cloud assemblies of the tests. */
     assemblies: string;
   }
 }
 
-/** The global set-up of the project: creates a directory for cloud assemblies, and removes it after the run. */
+/** Creates a directory for cloud assemblies before the tests of the project, and removes the directory after the run. */
 export function setup(project: TestProject): () => void {
   const directory = mkdtempSync(path.join(tmpdir(), 'emissor-infra-'));
   project.provide('assemblies', directory);

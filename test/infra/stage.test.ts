@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { hasSmokeStack, stageConfiguration } from '../../lib/config.ts';
 import { authDomain, plain, required, stacksOf, stageTemplates } from './templates.ts';
 
-// The file of a stage determines the Region, the protection and the set of its stacks.
+// The file of a stage determines its stacks, their Region and their protection.
 
 const smokeReceiverUrl = 'https://smoke.emissor.com.br/hook';
 
 describe('the stacks of a stage', () => {
-  it('name the account and Region of the file, so that the CDK deploys them nowhere else', () => {
+  it('have the account and Region of the file, so that the CDK deploys them only there', () => {
     for (const { environment } of stacksOf('prod')) expect(environment).toBe('aws://111122223333/sa-east-1');
     for (const { environment } of stacksOf('dev')) expect(environment).toBe('aws://unknown-account/unknown-region');
   });
@@ -15,7 +15,7 @@ describe('the stacks of a stage', () => {
   it.each([
     [true, { protection: true }],
     [false, {}],
-  ])('have termination protection %s, and their tags; the stack of smoke tests is never protected', (expected, of) => {
+  ])('have tags and termination protection %s, except the smoke stack, which has no protection', (expected, of) => {
     for (const stack of stacksOf('prod', { ...of, tags: { owner: 'Plataforma' } })) {
       expect(stack.terminationProtection).toBe(expected && stack.stackName !== 'Emissor-prod-Smoke');
       expect(stack.tags.tagValues()).toEqual({ owner: 'Plataforma', service: 'emissor', stage: 'prod' });
@@ -27,12 +27,12 @@ describe('the stacks of a stage', () => {
     ['prod', { smokeReceiverUrl, smokeSchedule: undefined }, false],
     ['prod', { smokeReceiverUrl, smokeSchedule: '1h' }, true],
     ['local', {}, false],
-  ])('of %s with %j include one for smoke tests: %s', (stage, overrides, expected) => {
+  ])('of %s with %j include a smoke stack: %s', (stage, overrides, expected) => {
     expect(stacksOf(stage, overrides).some(({ node }) => node.id === `Emissor-${stage}-Smoke`)).toBe(expected);
     expect(hasSmokeStack(stageConfiguration(stage, { ...required[stage], ...overrides }))).toBe(expected);
   });
 
-  it('keep the exports that the stack of smoke tests imports if its schedule is removed', () => {
+  it('keep the exports that the smoke stack imports if the schedule is removed', () => {
     const [before, after] = [stageTemplates('prod'), stageTemplates('prod', { smokeSchedule: undefined })];
     const imports = JSON.stringify(before.Smoke.toJSON()).match(/(?<="Fn::ImportValue":")[^"]+/g) ?? [];
     const exports = [after.Data, after.Delivery].flatMap(template =>
@@ -43,7 +43,7 @@ describe('the stacks of a stage', () => {
   });
 });
 
-it('the outputs contain the URLs, the target of a DNS record, and the parameter of smoke tests', () => {
+it('the outputs contain the URLs, the target of a DNS record and the parameter of smoke tests', () => {
   const outputsOf = (stage: 'prod' | 'local', overrides = {}) => {
     const outputs = Object.entries<{ Value: unknown }>(stageTemplates(stage, overrides).Data.toJSON().Outputs);
     return Object.fromEntries(outputs.map(([name, { Value }]) => [name, plain(Value)]));

@@ -6,7 +6,7 @@ import { stageConfiguration } from '../../lib/config.ts';
 import { addStage } from '../../lib/stage.ts';
 import { authDomain, baseDomain, makeApp, required } from './templates.ts';
 
-describe('a stage with everything switched on', () => {
+describe('a stage with all options', () => {
   it('passes cdk-nag and CloudFormation validation', () => {
     const app = makeApp({ validated: true });
     const values = {
@@ -22,7 +22,7 @@ describe('a stage with everything switched on', () => {
 });
 
 describe('a mistake in a template', () => {
-  it('is an error of cdk-nag, and of CloudFormation validation', () => {
+  it('is reported by cdk-nag and CloudFormation validation', () => {
     const app = makeApp({ validated: true });
     const stack = new Stack(app, 'Wrong');
     new CfnQueue(stack, 'PlainHttp');

@@ -12,10 +12,10 @@ import { isFull } from '../support/sample.ts';
 /** The stacks of a stage. */
 export type StackName = 'Data' | 'Auth' | 'Webhooks' | 'Delivery' | 'Smoke';
 
-/** One resource of a template. */
+/** A resource of a template. */
 export interface Resource {
   readonly Type: string;
-  // biome-ignore lint/suspicious/noExplicitAny: templates are untyped JSON that tests look into freely
+  // biome-ignore lint/suspicious/noExplicitAny: templates are untyped JSON, and tests read any property
   readonly Properties: any;
   readonly DeletionPolicy?: string;
   readonly UpdateReplacePolicy?: string;
@@ -28,8 +28,8 @@ export interface Resource {
 const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'));
 
 /**
- * Creates a CDK app with the project's feature flags, without bundling, in a directory that the set-up removes. CloudFormation's validation
- * takes half of a synthesis: a full run validates every template, `npm test` only those of synthesis.test.ts.
+ * Creates a CDK app with the project's feature flags and without bundling, in a directory that the set-up removes. By default, only a full
+ * run validates templates, because CloudFormation validation takes half of the time of a synthesis.
  */
 export const makeApp = ({ validated = isFull } = {}): App =>
   new App({
@@ -40,11 +40,11 @@ export const makeApp = ({ validated = isFull } = {}): App =>
       ...context,
       'aws:cdk:bundling-stacks': [],
       'aws:cdk:disable-stack-trace': true,
-      'aws:cdk:disable-creation-stack-traces': true, // a tenth of a synthesis
+      'aws:cdk:disable-creation-stack-traces': true, // saves 10% of the time of a synthesis
     },
   });
 
-/** The values that a stage requires. */
+/** The required values of each stage. */
 export const required: Partial<Record<StageName, Record<string, unknown>>> = {
   prod: {
     account: '111122223333',
@@ -54,7 +54,7 @@ export const required: Partial<Record<StageName, Record<string, unknown>>> = {
   },
 };
 
-/** Returns the stacks of a stage without their synthesis, which takes as long again. */
+/** Returns the stacks of a stage without a synthesis, which would double the time. */
 export const stacksOf = (stage: string, overrides: Record<string, unknown> = {}, release = 'test'): readonly Stack[] =>
   stacksWith(stageConfiguration(stage, { ...required[stage], ...overrides }), release);
 
@@ -64,26 +64,26 @@ const stacksWith = (configuration: StageConfiguration, release = 'test'): readon
   return app.node.children.filter(child => child instanceof Stack);
 };
 
-/** Returns the templates of a stage, synthesised once for all suites. `local` has no `Smoke`. */
+/** Returns the templates of a stage. Synthesises them only once for all tests. `local` has no `Smoke`. */
 export const stageTemplates = (
   stage: StageName,
   overrides: Record<string, unknown> = {},
 ): Record<StackName, Template> => {
   const configuration = stageConfiguration(stage, { ...required[stage], ...overrides });
   const name = createHash('sha256').update(JSON.stringify(configuration)).digest('hex');
-  const known = synthesised.get(name) ?? sharedTemplates(path.join(inject('assemblies'), name), configuration);
-  synthesised.set(name, known);
-  return known;
+  const templates = synthesised.get(name) ?? sharedTemplates(path.join(inject('assemblies'), name), configuration);
+  synthesised.set(name, templates);
+  return templates;
 };
 
 const synthesised = new Map<string, Record<StackName, Template>>();
 
-/** Reads the templates from the file of another worker, or writes it atomically. */
+/** Reads the templates from a file. If the file does not exist, creates them and writes the file atomically for other workers. */
 const sharedTemplates = (file: string, configuration: StageConfiguration): Record<StackName, Template> => {
   if (!existsSync(file)) {
     const stacks = stacksWith(configuration);
-    const made = stacks.map(stack => [stack.node.id.split('-').at(-1), Template.fromStack(stack).toJSON()]);
-    writeFileSync(`${file}.${process.pid}`, JSON.stringify(Object.fromEntries(made)));
+    const templates = stacks.map(stack => [stack.node.id.split('-').at(-1), Template.fromStack(stack).toJSON()]);
+    writeFileSync(`${file}.${process.pid}`, JSON.stringify(Object.fromEntries(templates)));
     renameSync(`${file}.${process.pid}`, file);
   }
   const read = Object.entries<object>(JSON.parse(readFileSync(file, 'utf8')));
@@ -93,7 +93,7 @@ const sharedTemplates = (file: string, configuration: StageConfiguration): Recor
   >;
 };
 
-/** Returns the resources of a type by logical id, of one template or of all templates of a stage. */
+/** Returns the resources of a type with their logical ids, from a template or from all templates of a stage. */
 export const resourcesOf = (from: Template | Record<StackName, Template>, type: string): [string, Resource][] =>
   (from instanceof Template ? [from] : Object.values(from)).flatMap(template =>
     Object.entries(template.toJSON().Resources as Record<string, Resource>).filter(([, { Type }]) => Type === type),
@@ -102,14 +102,14 @@ export const resourcesOf = (from: Template | Record<StackName, Template>, type: 
 /** Returns a logical id without the hash that the CDK appends. */
 export const bare = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
 
-/** Returns the properties of the resources of a type by bare id, in the form of `plain`. */
+/** Returns the properties of the resources of a type by bare id, in the format of `plain`. */
 export const propertiesOf = (
   from: Template | Record<StackName, Template>,
   type: string,
 ): Record<string, Resource['Properties']> =>
   Object.fromEntries(resourcesOf(from, type).map(([id, { Properties }]) => [bare(id), plain(Properties)]));
 
-/** Replaces each value that CloudFormation computes by a text: `{"Ref": "Clients67031123"}` by `Clients`. */
+/** Replaces values that CloudFormation computes with strings, such as `{"Ref": "Clients67031123"}` with `Clients`. */
 // biome-ignore lint/suspicious/noExplicitAny: templates are untyped JSON
 export const plain = (value: any): any => {
   if (Array.isArray(value)) return value.map(plain);
@@ -129,9 +129,9 @@ export const plain = (value: any): any => {
 
 const certificate = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
 
-/** The values that give a stage custom domains. */
+/** The stage values for custom domains. */
 export const authDomain = { authDomain: { name: 'auth.emissor.com.br', certificateArn: certificate } };
 export const baseDomain = { baseDomain: { name: 'api.emissor.com.br', certificateArn: certificate } };
 
-/** Returns whether a function serves the stage. The others run only during a deployment. */
+/** Returns true if a function is part of the service. The CDK's functions run only during deployments. */
 export const isOwn = ([id]: readonly [string, Resource]): boolean => !/^AWS|CustomResourceProvider/.test(id);

@@ -17,7 +17,7 @@ import { type Metrics, makeMetrics } from './cloudwatch.ts';
 /** The namespace of the metrics of the stage. */
 const namespace = 'Emissor/prod';
 
-/** Starts to collect the metrics that functions write, with a clock that a test sets. */
+/** Starts collecting the metrics that functions write. The test sets the clock. */
 export function collectMetrics(start = Date.UTC(2026, 10, 20, 12)): Metrics {
   const metrics = makeMetrics();
   vi.useFakeTimers({ toFake: ['Date'], now: start });
@@ -34,33 +34,33 @@ export function collectMetrics(start = Date.UTC(2026, 10, 20, 12)): Metrics {
   return metrics;
 }
 
-/** Invokes a function like Lambda. The context has no remaining time, so the handler sets no real timer. */
+/** Invokes a function like Lambda does. The context has no remaining time, so the handler does not set a real timer. */
 export function invoke<Event, Result>(
   telemetry: Telemetry,
   run: (event: Event) => Promise<Result>,
   event: Event,
 ): Promise<Result> {
   const context = { awsRequestId: 'r', functionVersion: '7' } as never;
-  return makeHandler<Event, Result>(telemetry, run)(event, context) as Promise<Result>; // it is no self-check
+  return makeHandler<Event, Result>(telemetry, run)(event, context) as Promise<Result>; // the event is not a self-check
 }
 
-/** Returns the error of a call that DynamoDB throttled, as the SDK reports it to its logger. */
+/** Returns the error of a call that DynamoDB throttled, after the SDK has reported it to its logger. */
 export function throttled({ constructor: { name: commandName }, input }: { readonly input: object }): Error {
-  const error = named('ThrottlingException');
+  const error = awsError('ThrottlingException');
   failureRecorder.error({ clientName: 'DynamoDBClient', commandName, input, error });
   return error;
 }
 
-/** Starts a world with one account, whose functions write logs and metrics like deployed ones. */
+/** Starts a simulated world with one account. Its functions write logs and metrics like deployed functions. */
 export async function startDelivery(metrics: Metrics) {
-  /** The faults of the stage, which a test switches on and off. */
+  /** The faults of the stage, which tests enable and disable. */
   const faults = {
-    kms: false, // KMS opens no key
+    kms: false, // KMS rejects all calls
     store: false, // DynamoDB throttles all calls
-    off: [] as readonly string[], // the queues whose consumers die
-    sweeper: false, // the sweeper dies
-    status: () => 200, // of the receiver's next answer
-    address: '93.184.216.34', // of the receiver
+    off: [] as readonly string[], // the queues whose consumers have stopped
+    sweeper: false, // the sweeper has stopped
+    status: () => 200, // the status of the receiver's next response
+    address: '93.184.216.34', // the address of the receiver
   };
   const processes: ProcessRuntime['process'][] = [];
   const lanes = new Map(Object.entries(queueOf).map(([lane, queue]) => [`deliver-${lane}`, queue]));
@@ -74,8 +74,8 @@ export async function startDelivery(metrics: Metrics) {
   });
   onTestFinished(world.end);
   const { cloud } = world;
-  /** The moment when each event was published, by its body. */
-  const published = new Map<string, number>();
+  /** The publication time of each event, by its body. */
+  const publishedAt = new Map<string, number>();
   let linesRead = 0;
   await world.begin();
   world.receivers.react(host, (): Reaction => ({ status: faults.status(), afterMs: 0 }));
@@ -89,18 +89,18 @@ export async function startDelivery(metrics: Metrics) {
       return runtime.dynamo(command, options);
     };
     const send: typeof runtime.kms.send = (command: never) =>
-      faults.kms ? Promise.reject(named('AccessDeniedException')) : runtime.kms.send(command);
+      faults.kms ? Promise.reject(awsError('AccessDeniedException')) : runtime.kms.send(command);
     const random = { ...runtime.random, number: () => 0.5 };
     return { ...runtime, random, dynamo, kms: { send }, resolve: async () => [faults.address] };
   }
 
   function publish(): void {
-    const { body } = publicationOf({ account, at: 0, number: published.size });
-    published.set(body, cloud.now());
+    const { body } = publicationOf({ account, at: 0, number: publishedAt.size });
+    publishedAt.set(body, cloud.now());
     cloud.send(queueOf.first, { body, group: account });
   }
 
-  /** Runs until a moment. Processes that have opened keys end before KMS fails. */
+  /** Runs the world until a moment. First ends the processes with unwrapped keys if KMS fails. */
   async function runUntil(moment: number): Promise<void> {
     if (faults.kms) for (const process of processes.splice(0)) process.kill('it is idle');
     await cloud.run(Math.max(moment, cloud.now()));
@@ -114,12 +114,12 @@ export async function startDelivery(metrics: Metrics) {
     const moments = cloud
       .queue(queueOf.first)
       .bodies()
-      .map(body => published.get(body) ?? cloud.now());
+      .map(body => publishedAt.get(body) ?? cloud.now());
     return (cloud.now() - Math.min(cloud.now(), ...moments)) / 1_000;
   }
 }
 
-/** The functions of delivery, with their own telemetry. */
+/** The delivery functions, with telemetry for each. */
 const compositions: Partial<Compositions> = {
   deliver: (environment, runtime) => {
     const telemetry = makeTelemetry(`deliver-${environment.lane}`, 'delivery', runtime.time.now);
@@ -136,6 +136,6 @@ const compositions: Partial<Compositions> = {
 const account = 'conta-1';
 const host = 'receiver.example.com';
 
-function named(name: string): Error {
+function awsError(name: string): Error {
   return Object.assign(new Error('…'), { name });
 }
