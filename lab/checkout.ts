@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** The folder of these files. */
+/** The root folder of the repository. */
 export const root = path.join(import.meta.dirname, '..');
 
-/** Calls `use` with the folder of a commit's files, its own packages, and these dependencies. @throws if the clone lacks the commit. */
+/** Calls `use` with a temporary checkout of a commit, which shares the installed dependencies. @throws if the commit does not exist. */
 export function withCheckout<Result>(commit: string, use: (folder: string) => Result): Result {
   const parent = mkdtempSync(path.join(tmpdir(), 'emissor-commit-'));
   const folder = path.join(parent, 'files');
@@ -20,9 +20,9 @@ export function withCheckout<Result>(commit: string, use: (folder: string) => Re
   }
 }
 
-/** Runs Git and returns its output. @throws if it fails. */
-export function git(...words: string[]): string {
-  return execFileSync('git', words, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+/** Runs Git and returns its output. @throws if Git fails. */
+export function git(...args: string[]): string {
+  return execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
 }
 
 function linkModules(folder: string): void {

@@ -1,6 +1,5 @@
 /**
- * Runs a program of the laboratory by its arguments. Exits with 1 if `run` reports a fault, and with 2 and the usage if `read` throws a
- * `TypeError`.
+ * Runs a command-line program. Exits with 1 if `run` returns false. Prints the usage and exits with 2 if `read` throws a `TypeError`.
  */
 export async function runProgram<Options extends { readonly help: boolean }>(
   usage: string,
@@ -23,9 +22,9 @@ export async function runProgram<Options extends { readonly help: boolean }>(
   }
 }
 
-/** Reads the number of an option. @throws {TypeError} if it is no whole number of this range. */
-export function wholeNumber(option: string, text: string, least: number, most: number): number {
+/** Parses an option's value. @throws {TypeError} if the value is not a whole number from `min` to `max`. */
+export function wholeNumber(option: string, text: string, min: number, max: number): number {
   const number = Number(text);
-  if (/^\d{1,9}$/.test(text) && number >= least && number <= most) return number;
-  throw new TypeError(`${option} "${text}" is not a whole number from ${least} to ${most}.`);
+  if (/^\d{1,9}$/.test(text) && number >= min && number <= max) return number;
+  throw new TypeError(`${option} must be a whole number from ${min} to ${max}, not "${text}".`);
 }

@@ -3,31 +3,31 @@ import path from 'node:path';
 import { median, rotated } from '../../tools/support/statistics.ts';
 import { root, withCheckout } from '../checkout.ts';
 
-/** The medians of one figure, for these files and for a commit. */
+/** The medians of one figure, in the working tree and in another commit. */
 interface Compared {
   readonly figure: string;
   readonly ours: number;
   readonly theirs: number;
-  /** Median of the ratios of neighbouring rounds, which is robust when the machine's speed drifts. */
+  /** The median ratio of neighbouring rounds. It is robust when the speed of the computer drifts. */
   readonly ratio: number;
 }
 
 /**
- * Runs the benchmark of these files and of a commit alternately, each with `--json` and the given arguments. Returns
- * the figures that both runs have.
+ * Runs the benchmark alternately in the working tree and in a commit, with `--json` and the same arguments. Returns the
+ * figures that both versions report.
  */
-export function measureAgainst(commit: string, words: readonly string[], rounds: number): readonly Compared[] {
+export function measureAgainst(commit: string, args: readonly string[], rounds: number): readonly Compared[] {
   return withCheckout(commit, folder => {
     const measured = { ours: [] as Figures[], theirs: [] as Figures[] };
     const folders = { ours: root, theirs: folder };
     for (let round = 0; round < rounds; round++)
-      for (const whose of rotated(['ours', 'theirs'] as const, round))
-        measured[whose].push(measure(folders[whose], words));
+      for (const version of rotated(['ours', 'theirs'] as const, round))
+        measured[version].push(measure(folders[version], args));
     return compare(measured.ours, measured.theirs);
   });
 }
 
-/** Returns the medians of the figures that both results have. */
+/** Returns the medians of the figures that both versions report. */
 export function compare(ours: readonly Figures[], theirs: readonly Figures[]): readonly Compared[] {
   return [...(ours[0]?.keys() ?? [])].flatMap(figure => {
     const [own, other] = [ours, theirs].map(rounds => rounds.flatMap(figures => figures.get(figure) ?? []));
@@ -37,10 +37,10 @@ export function compare(ours: readonly Figures[], theirs: readonly Figures[]): r
   });
 }
 
-/** The numbers of a result, by their property paths. */
+/** The numbers in a result, by property path. */
 export type Figures = ReadonlyMap<string, number>;
 
-/** Returns all numbers in a result. The first text in a row names the row. */
+/** Returns all numbers in a result. The first string property of a row becomes the row's name in the path. */
 export function figuresIn(result: unknown, name: string): Figures {
   if (typeof result === 'number') return new Map([[name, result]]);
   if (typeof result !== 'object' || result === null) return new Map();
@@ -50,9 +50,9 @@ export function figuresIn(result: unknown, name: string): Figures {
   return new Map(entries.flatMap(([key, inner]) => [...figuresIn(inner, `${name} ${key}`.trim())]));
 }
 
-function measure(folder: string, words: readonly string[]): Figures {
+function measure(folder: string, args: readonly string[]): Figures {
   const program = path.join(folder, 'lab/bench/bench.ts');
-  const output = execFileSync(process.execPath, [program, '--json', ...words], {
+  const output = execFileSync(process.execPath, [program, '--json', ...args], {
     cwd: folder,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],

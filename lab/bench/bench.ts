@@ -1,4 +1,4 @@
-/** `npm run bench`: measures the size and cost of the functions and writes docs/performance.md; see `options.ts`. */
+/** Implements `npm run bench`, which measures the size and cost of the functions and writes docs/performance.md. See `options.ts`. */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ import {
 } from './report.ts';
 import { measureService } from './service.ts';
 
-const file = join(root, 'docs/performance.md');
+const pageFile = join(root, 'docs/performance.md');
 
 /** The numbers of rounds and requests to measure. */
 const sizes = {
@@ -49,13 +49,13 @@ const sizes = {
   },
 };
 
-/** The result of a part, and its rows on the page. */
+/** The result of a part, and its rows in the table. */
 interface Measured {
   readonly result: unknown;
   readonly rows: readonly Row[];
 }
 
-type Progress = (what: string) => void;
+type Progress = (label: string) => void;
 
 const measure: Readonly<Record<PartName, (size: typeof sizes.whole, progress: Progress) => Promise<Measured>>> = {
   calls: async ({ calls }) => measured(await measureCalls(calls.rounds, calls.perRound), callRows),
@@ -81,33 +81,33 @@ function showAgainst(commit: string, { parts, quick }: BenchOptions, rounds: num
     figure,
     ...[ours, theirs, ratio].map(value => value.toFixed(2)),
   ]);
-  console.log(markdownTable(['figure', 'these files', commit, 'ratio'], rows));
+  console.log(markdownTable(['figure', 'working tree', commit, 'ratio'], rows));
 }
 
 async function measureParts({ parts, json, quick }: BenchOptions, size: typeof sizes.whole): Promise<void> {
   const start = performance.now();
-  const progress: Progress = what => {
+  const progress: Progress = label => {
     const seconds = (performance.now() - start) / 1_000;
-    console.error(`${seconds.toFixed(0).padStart(4)} s  ${what}`);
+    console.error(`${seconds.toFixed(0).padStart(4)} s  ${label}`);
   };
   const results = new Map<PartName, Measured>();
   for (const part of parts) {
     progress(part);
-    results.set(part, await measure[part](size, what => progress(`  ${what}`)));
+    results.set(part, await measure[part](size, label => progress(`  ${label}`)));
   }
   progress('done');
   const rows = [...results.values()].flatMap(({ rows }) => rows);
   console.log(json ? JSON.stringify(describeRun(quick, results)) : tableOf(rows));
   if (json || quick || parts.length < partNames.length) return;
-  writeFileSync(file, pageOf(new Date().toISOString().slice(0, 10), rows));
-  console.error('Written to docs/performance.md.');
+  writeFileSync(pageFile, pageOf(new Date().toISOString().slice(0, 10), rows));
+  console.error('Wrote docs/performance.md.');
 }
 
 function measured<Result>(result: Result, rowsOf: (result: Result) => readonly Row[]): Measured {
   return { result, rows: rowsOf(result) };
 }
 
-/** Returns the result of `--json`. */
+/** Returns the object that `--json` prints. */
 function describeRun(quick: boolean, results: ReadonlyMap<PartName, Measured>) {
   return {
     commit: git('describe', '--always', '--dirty', '--exclude=*'),

@@ -10,22 +10,22 @@ import { NodeFunction } from '../../lib/constructs/node-function.ts';
 import { addStage } from '../../lib/stage.ts';
 import { median } from '../../tools/support/statistics.ts';
 
-/** The import times of the bundles. Each is a median of cold processes, in milliseconds. */
+/** The sizes and import times of the bundles. Each time is the median of several new processes, in milliseconds. */
 export interface BundleResult {
-  /** The bundles of the functions. */
+  /** The result of each function's bundle. */
   readonly bundles: readonly { readonly name: string; readonly kibibytes: number; readonly importMs: number }[];
-  /** The import time of a bundle that only creates the clients of DynamoDB and KMS. */
+  /** The import time of a bundle that only creates plain clients of DynamoDB and KMS. */
   readonly plainImportMs: number;
 }
 
-/** Measures every function's bundle in `runs` cold processes each. */
+/** Measures the bundle of each function in `runs` new processes. */
 export function measureBundles(runs: number, progress: (what: string) => void): BundleResult {
   const directory = mkdtempSync(join(tmpdir(), 'emissor-bench-'));
   try {
     const all = functions(join(directory, 'cdk.out'));
     const bundles = bundleHandlers(all.map(({ entry }) => entry));
     const importMs = (bundle: string, environment: Record<string, string>) => {
-      importTime(bundle, environment); // warms the disk
+      importTime(bundle, environment); // fills the disk cache
       return median(Array.from({ length: runs }, () => importTime(bundle, environment)));
     };
     const outfile = join(directory, 'plain.mjs');
@@ -43,7 +43,7 @@ export function measureBundles(runs: number, progress: (what: string) => void): 
   }
 }
 
-/** Returns the functions of a stage, one per entry point, with the environment variables that their handlers read. */
+/** Returns the functions of a stage, one per entry point, with their environment variables. */
 function functions(outdir: string): { name: string; entry: string; environment: Record<string, string> }[] {
   const app = new App({ outdir, context: { 'aws:cdk:bundling-stacks': [] } });
   addStage(app, stageConfiguration('local'), 'bench');
@@ -54,7 +54,7 @@ function functions(outdir: string): { name: string; entry: string; environment: 
     .map(({ node, entry, variables }) => ({
       name: node.id,
       entry,
-      // References are unresolved, because handlers accept any text as a name, an address or an ARN.
+      // A placeholder replaces unresolved references. The handlers accept any text as a name, an address or an ARN.
       environment: Object.fromEntries(
         Object.entries(variables as Record<string, string>).map(([key, value]) => [
           key,

@@ -1,9 +1,9 @@
-/** A receiver in a separate process that responds after 20 ms. It sends its port, and its request count on demand. */
+/** Runs a receiver that responds after 20 ms. It sends its port and request count to its parent at the start and on request. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A message of the receiver to its parent. */
+/** A message from the receiver to its parent. */
 export interface BurstReceiverMessage {
   readonly port: number;
   readonly received: number;
@@ -17,11 +17,11 @@ const server = createServer((request, response) => {
   });
 }).listen(0, '127.0.0.1');
 await once(server, 'listening');
-process.on('message', tell);
+process.on('message', report);
 process.on('disconnect', () => process.exit());
-tell();
+report();
 
-function tell(): void {
+function report(): void {
   const message: BurstReceiverMessage = { port: (server.address() as AddressInfo).port, received };
   process.send?.(message);
 }

@@ -11,20 +11,20 @@ import { demoOf, type LocalOutputs, startLocalRun } from '../../tools/support/lo
 import { makeServiceClient, passwordGrant } from '../../tools/support/service-client.ts';
 import type { BurstReceiverMessage } from './burst-receiver.ts';
 
-/** A burst of events, published at the maximum rate that the queue accepts. */
+/** The result of one burst of events, which is published at the maximum rate that the queue accepts. */
 export interface BurstRow {
   readonly events: number;
-  /** Deliveries a second, from sending the first message to the last delivery. */
+  /** Deliveries per second, from the first sent message to the last delivery. */
   readonly perSecond: number;
-  /** CPU time of the functions' processes only, in milliseconds. */
+  /** The CPU time of the consumers, in milliseconds. */
   readonly cpuPerDelivery: number;
-  /** The events that were hidden at their first receive. */
+  /** The number of events that the consumer returned to the queue when it first received them. */
   readonly shed: number;
-  /** The events that moved to another lane. */
+  /** The number of events that the consumer moved to another lane. */
   readonly moved: number;
 }
 
-/** Publishes each burst through a complete local run. The receiver responds after 20 ms. */
+/** Measures each burst in a complete local run. The receiver responds after 20 ms. */
 export async function measureBursts(
   sizes: readonly number[],
   progress: (what: string) => void,
@@ -39,10 +39,10 @@ export async function measureBursts(
 
 async function measureBurst(events: number): Promise<BurstRow> {
   const child = fork(join(import.meta.dirname, 'burst-receiver.ts'), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  const ask = async (): Promise<BurstReceiverMessage> => {
-    const answer = once(child, 'message');
-    child.send('how many');
-    return (await answer)[0];
+  const requestCount = async (): Promise<BurstReceiverMessage> => {
+    const reply = once(child, 'message');
+    child.send('count');
+    return (await reply)[0];
   };
   try {
     const [{ port }] = (await once(child, 'message')) as [BurstReceiverMessage];
@@ -53,11 +53,11 @@ async function measureBurst(events: number): Promise<BurstRow> {
       const { access_token: token } = await getTokens(passwordGrant(client, user));
       await register(token, { evento: event, url: `https://${host}/`, autorizacao: 'Bearer the-receivers-own-secret' });
       await publish(run.outputs, warmUp);
-      await untilReceived(ask, warmUp);
+      await untilReceived(requestCount, warmUp);
       const before = processorTime(consumers);
       const start = performance.now();
       await publish(run.outputs, events);
-      await untilReceived(ask, warmUp + events);
+      await untilReceived(requestCount, warmUp + events);
       const seconds = (performance.now() - start) / 1_000;
       await pause(500); // until the last outcomes are stored
       const cpuPerDelivery = (processorTime(consumers) - before) / events;
@@ -76,11 +76,11 @@ const host = 'burst.example.com';
 const event = 'demanda.criada';
 const consumers = /Deliver(?:First|Retry|Slow)/;
 
-/** The number of unmeasured events that start the processes. */
+/** The number of unmeasured events, which start the processes. */
 const warmUp = 200;
 
-/** A burst fails after this many milliseconds. */
-const longest = 180_000;
+/** The timeout of a burst, in milliseconds. */
+const burstTimeout = 180_000;
 
 async function publish(outputs: LocalOutputs, events: number): Promise<void> {
   const sqs = sqsClientOf(outputs);
@@ -100,12 +100,13 @@ async function publish(outputs: LocalOutputs, events: number): Promise<void> {
   sqs.destroy();
 }
 
-async function untilReceived(ask: () => Promise<BurstReceiverMessage>, expected: number): Promise<void> {
-  const deadline = Date.now() + longest;
+async function untilReceived(requestCount: () => Promise<BurstReceiverMessage>, expected: number): Promise<void> {
+  const deadline = Date.now() + burstTimeout;
   for (;;) {
-    const { received } = await ask();
+    const { received } = await requestCount();
     if (received >= expected) return;
-    if (Date.now() > deadline) throw new Error(`${received} of ${expected} events were delivered in time.`);
+    if (Date.now() > deadline)
+      throw new Error(`The receiver got ${received} of ${expected} events in ${burstTimeout / 1_000} s.`);
     await pause(20);
   }
 }

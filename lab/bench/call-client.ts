@@ -1,4 +1,4 @@
-/** Calls DynamoDB by the client `ours` or `plain`. Sends its parent the processor time of one call, in microseconds. */
+/** Calls DynamoDB with the client `ours` or `plain`. Sends the processor time of one call to its parent, in microseconds. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { BatchGetCommand, DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { dynamoSettings, makeDocumentClient } from '../../lambdas/platform/aws/dynamo.ts';
@@ -20,10 +20,10 @@ await makeCalls(Number(calls));
 const { user, system } = process.cpuUsage(before);
 process.send?.((user + system) / Number(calls), () => process.exit());
 
-/** Makes this many calls, five at a time, alternating three operations. */
+/** Makes `count` calls, five at a time. The calls alternate between three operations. */
 async function makeCalls(count: number): Promise<void> {
   let left = count / 3;
-  const lane = async () => {
+  const worker = async () => {
     while (left-- > 0) {
       const Keys = ['a', 'b', 'c'].map(id => ({ id }));
       await client.send(new BatchGetCommand({ RequestItems: { Table: { ConsistentRead: true, Keys } } }));
@@ -39,5 +39,5 @@ async function makeCalls(count: number): Promise<void> {
       );
     }
   };
-  await Promise.all(Array.from({ length: 5 }, lane));
+  await Promise.all(Array.from({ length: 5 }, worker));
 }

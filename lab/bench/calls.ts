@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { median, rotated } from '../../tools/support/statistics.ts';
 
-/** The median processor time of a DynamoDB call in microseconds, with the functions' client and a plain client. */
+/** The median processor time of a DynamoDB call in microseconds, with the product's client and with a plain SDK client. */
 export interface CallResult {
   readonly oursUs: number;
   readonly plainUs: number;
@@ -13,12 +13,12 @@ export interface CallResult {
   readonly ratio: number;
 }
 
-/** Returns what the same calls cost with either client, in turn and in new processes. The server sends records like DynamoDB's. */
+/** Measures the same calls with both clients, alternately and in new processes. A local server returns responses like DynamoDB's. */
 export async function measureCalls(rounds: number, calls: number): Promise<CallResult> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
       response.setHeader('content-type', 'application/x-amz-json-1.0');
-      response.end(answers[String(request.headers['x-amz-target']).split('.')[1] ?? '']);
+      response.end(responses[String(request.headers['x-amz-target']).split('.')[1] ?? '']);
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -35,7 +35,7 @@ export async function measureCalls(rounds: number, calls: number): Promise<CallR
   }
 }
 
-/** Returns the processor time of a call in a separate process, in microseconds. */
+/** Measures the processor time of one call in a separate process, in microseconds. */
 async function timeOf(client: 'ours' | 'plain', calls: number, endpoint: string): Promise<number> {
   const child = fork(join(import.meta.dirname, 'call-client.ts'), [client, String(calls)], {
     env: {
@@ -58,8 +58,8 @@ const item = {
   secrets: { L: [{ M: { hash: { S: 'f'.repeat(43) }, expiresAt: { N: '1790000000' } } }] },
 };
 
-/** DynamoDB's responses by operation. */
-const answers: Readonly<Record<string, string>> = {
+/** The response to each operation. */
+const responses: Readonly<Record<string, string>> = {
   BatchGetItem: JSON.stringify({ Responses: { Table: [item, item, item] }, UnprocessedKeys: {} }),
   PutItem: '{}',
   UpdateItem: JSON.stringify({ Attributes: item }),

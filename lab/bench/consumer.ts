@@ -5,7 +5,7 @@ import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { processorTime } from '../../tools/support/function-processes.ts';
 import type { LocalOutputs } from '../../tools/support/local-run.ts';
 
-/** The number of messages in a batch, as in the event source mappings. */
+/** The number of messages in a batch, equal to the batch size of the event source mappings. */
 export const batchSize = 10;
 
 /** A batch, and the number of its messages. */
@@ -14,26 +14,26 @@ export interface Batch {
   readonly messages: number;
 }
 
-/** Creates the next batch. The measurement excludes the time for this. */
+/** Creates the next batch. The measurement excludes the time of this function. */
 export type MakeBatch = () => Batch | Promise<Batch>;
 
-/** Measurements of one consumer process over consecutive batches. */
+/** The measurements of one consumer process over consecutive batches. */
 export interface Series {
   readonly deliveries: number;
-  /** CPU time of all batches in milliseconds. */
+  /** The CPU time of all batches, in milliseconds. */
   readonly cpuMs: number;
   /** The time of each batch from its invocation to its acknowledgement, in milliseconds. */
   readonly times: readonly number[];
 }
 
-/** Creates a consumer in one process, as the local cloud runs it. */
+/** Creates a consumer that runs in one process, as in the local cloud. */
 export function makeConsumer(
-  what: string,
+  label: string,
   bundle: string,
   variables: Readonly<Record<string, string>>,
   runtimeContext: RuntimeContext,
 ) {
-  const name = `Bench-${process.pid}-${what}`;
+  const name = `Bench-${process.pid}-${label}`;
   const { invoke, end } = makeLocalFunction(
     {
       name,
@@ -53,7 +53,7 @@ export function makeConsumer(
 
   return {
     end,
-    /** Returns the number of messages passed to it so far. */
+    /** Returns the number of messages passed to the consumer so far. */
     handedOver: () => handedOver,
     /** Processes the batches sequentially. */
     consume: async (batches: number, makeBatch: MakeBatch): Promise<Series> => {
@@ -65,8 +65,8 @@ export function makeConsumer(
         const start = performance.now();
         const result = await invoke(payload);
         times.push(performance.now() - start);
-        const answer = result.outcome === 'returned' ? result.payload : result.error.errorMessage;
-        if (answer !== '{"batchItemFailures":[]}') throw new Error(`${what} did not process a batch: ${answer}`);
+        const response = result.outcome === 'returned' ? result.payload : result.error.errorMessage;
+        if (response !== '{"batchItemFailures":[]}') throw new Error(`${label} did not process a batch (${response}).`);
         deliveries += messages;
       }
       handedOver += deliveries;
@@ -77,7 +77,7 @@ export function makeConsumer(
 
 export type Consumer = ReturnType<typeof makeConsumer>;
 
-/** Returns a function that creates batches as the events queue delivers them, with one message per event. */
+/** Returns a function that creates batches in the format of the events queue, with one message per event. */
 export function batchesOf({ EventsQueueUrl, Demo }: LocalOutputs, events: readonly EventName[]) {
   return (): Batch => {
     const moments = { SentTimestamp: String(Date.now()), ApproximateFirstReceiveTimestamp: String(Date.now()) };

@@ -16,15 +16,15 @@ import { type LocalOutputs, startLocalRun } from '../../tools/support/local-run.
 import { type Consumer, makeConsumer } from './consumer.ts';
 import type { ReceiverMessage } from './tls-receiver.ts';
 
-/** The host of all receivers, except receivers with a host for each event. */
+/** The host of all receivers, except in the scenario with different hosts. */
 export const host = 'bench.example.com';
 
-/** Returns a host for each event. Hosts repeat after 600 events, when their connections are closed. */
+/** Returns the host for an event. Hosts repeat after 600 events, when the consumer has closed their connections. */
 export function hostOf(event: number): string {
-  return hostsOfOneEvent[event % hostsOfOneEvent.length] ?? host;
+  return scatteredHosts[event % scatteredHosts.length] ?? host;
 }
 
-/** The services for measuring deliveries. */
+/** The services that measurements of deliveries use. */
 export interface DeliveryTestbed {
   readonly outputs: LocalOutputs;
   readonly dynamo: Dynamo;
@@ -35,7 +35,7 @@ export interface DeliveryTestbed {
   stop(): Promise<void>;
 }
 
-/** Starts a local run and, next to it, a receiver. */
+/** Starts a local run and a receiver. */
 export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
   const directory = mkdtempSync(join(tmpdir(), 'emissor-bench-'));
   const undo: (() => unknown)[] = [() => rmSync(directory, { recursive: true })];
@@ -55,7 +55,7 @@ export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
     );
     const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'bench-retries' }));
 
-    const mappings = [host, ...hostsOfOneEvent].map(name => [name, receiver.port] as const);
+    const mappings = [host, ...scatteredHosts].map(name => [name, receiver.port] as const);
     const settings: NetworkSettings = { terminatorPort: receiver.port, builtIn: [], mappings };
     const code = join(directory, 'deliver');
     const entry = 'lambdas/delivery/consumer/deliver.handler.ts';
@@ -85,7 +85,7 @@ export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
   }
 }
 
-const hostsOfOneEvent = Array.from({ length: 600 }, (_, index) => `each${index}.${host}`);
+const scatteredHosts = Array.from({ length: 600 }, (_, index) => `each${index}.${host}`);
 
 async function startReceiver() {
   const child = fork(join(import.meta.dirname, 'tls-receiver.ts'), {
@@ -96,16 +96,16 @@ async function startReceiver() {
   return {
     ...listening,
     received: async () => {
-      const answer = nextMessage(child);
-      child.send('how many');
-      const said = await answer;
-      return 'received' in said ? said.received : Number.NaN;
+      const reply = nextMessage(child);
+      child.send('count');
+      const message = await reply;
+      return 'received' in message ? message.received : Number.NaN;
     },
     stop: () => child.disconnect(),
   };
 }
 
-/** Returns the environment that the delivery stack sets for the function. Its retry queue has no consumer. */
+/** Returns the environment variables that the delivery stack sets for the function. The retry queue has no consumer. */
 function environmentOf(outputs: LocalOutputs, retryQueueUrl: string) {
   const settings: z.input<typeof deliverEnvironment> = {
     ...stageVariables(deliverEnvironment, stageConfiguration('local')),

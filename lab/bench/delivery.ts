@@ -6,31 +6,31 @@ import { median, type Percentiles, percentilesOf } from '../../tools/support/sta
 import { batchesOf, batchSize, type Consumer, type MakeBatch, type Series } from './consumer.ts';
 import { type DeliveryTestbed, host, hostOf, startDeliveryTestbed } from './delivery-testbed.ts';
 
-/** The throughput of a consumer in one scenario: medians over the rounds, and percentiles of all batch times. */
+/** The throughput of a consumer in one scenario, as medians over the rounds. */
 export interface DeliveryRow {
   readonly what: string;
-  /** CPU time per delivery, in milliseconds. */
+  /** The CPU time per delivery, in milliseconds. */
   readonly cpuMs: number;
   readonly perSecond: number;
-  /** The times from the invocation to the acknowledgement of a batch. */
+  /** The percentiles of all batch times, from invocation to acknowledgement. */
   readonly times: Percentiles;
 }
 
 /** The measurements of delivery. */
 export interface DeliveryResult {
   readonly rows: readonly DeliveryRow[];
-  /** CPU time with a receiver that never responds, in milliseconds. */
+  /** The CPU time with a receiver that never responds, in milliseconds. */
   readonly hanging: {
     readonly perAttempt: number;
-    /** The CPU time per later event, which moves to the slow lane. */
+    /** The CPU time per later event that the consumer moves to the slow lane. */
     readonly perMove: number;
   };
 }
 
-/** The size of a measurement, in batches of 10 messages. Scenarios with batches of 1 have four times as many. */
+/** The size of a measurement, in batches of 10 messages. Scenarios with batches of 1 process four times as many batches. */
 export interface DeliverySize {
   readonly rounds: number;
-  /** The number of consecutive batches. */
+  /** The number of measured batches in a round. */
   readonly batches: number;
   /** The number of unmeasured batches, which compile the consumer's code. */
   readonly warmUp: number;
@@ -54,7 +54,7 @@ export async function measureDelivery(size: DeliverySize, progress: (what: strin
       rows.push(await measureScenario(scenario, consumer, testbed, size));
       const [received, expected] = [await testbed.received(), consumer.handedOver()];
       if (received !== expected)
-        throw new Error(`${scenario.what}: ${received} requests arrived instead of ${expected}.`);
+        throw new Error(`${scenario.what}: the receiver got ${received} requests instead of ${expected}.`);
     }
     progress('with a receiver that hangs');
     return { rows, hanging: await measureHanging(testbed, size) };
@@ -68,7 +68,7 @@ const slowEvent: EventName = 'demanda.cancelada';
 const scatteredEvent: EventName = 'proposta.recebida';
 const hangingEvent: EventName = 'demanda.finalizada';
 
-/** The path of each event's receiver. It contains the milliseconds until the receiver responds. */
+/** The path of each event's receiver, which is the delay of the response in milliseconds. */
 const receivers = { [quickEvent]: '2', [slowEvent]: '200', [scatteredEvent]: '2', [hangingEvent]: 'never' };
 
 interface Scenario {
@@ -80,12 +80,12 @@ interface Scenario {
 
 const scenarios: readonly Scenario[] = [
   { what: 'batches of 10', event: quickEvent, messages: batchSize },
-  { what: 'batches of 10, answered after 200 ms', event: slowEvent, messages: batchSize },
+  { what: 'batches of 10, responses after 200 ms', event: slowEvent, messages: batchSize },
   { what: 'message by message', event: quickEvent, messages: 1 },
-  { what: 'message by message, a host each', event: scatteredEvent, messages: 1, hostEach: true },
+  { what: 'message by message, different hosts', event: scatteredEvent, messages: 1, hostEach: true },
 ];
 
-/** Measures a scenario. The first batch of a round, which reopens connections, does not count. */
+/** Measures a scenario. It excludes the first batch of each round, which reopens connections. */
 async function measureScenario(
   { what, event, messages, hostEach = false }: Scenario,
   { consume }: Consumer,
@@ -93,7 +93,7 @@ async function measureScenario(
   { rounds, batches, warmUp }: DeliverySize,
 ): Promise<DeliveryRow> {
   const makeBatch = batchesOf(testbed.outputs, Array<EventName>(messages).fill(event));
-  const next = hostEach ? movingHosts(testbed, event, makeBatch) : makeBatch;
+  const next = hostEach ? changingHosts(testbed, event, makeBatch) : makeBatch;
   const times = messages === 1 ? 4 : 1;
   await consume(warmUp * times, next);
   const measured: Series[] = [];
@@ -109,7 +109,7 @@ async function measureScenario(
   };
 }
 
-/** Measures the CPU cost of a receiver that never responds. `lab/world` covers its effect on other webhooks. */
+/** Measures the CPU cost of a receiver that never responds. `lab/world` covers the receiver's effect on other webhooks. */
 async function measureHanging({ begin, outputs }: DeliveryTestbed, size: DeliverySize) {
   const { consume } = begin();
   await consume(size.warmUp, batchesOf(outputs, Array<EventName>(batchSize).fill(quickEvent)));
@@ -128,11 +128,11 @@ function perSecond({ times, deliveries }: Series): number {
   return (deliveries * 1_000) / times.reduce((sum, time) => sum + time, 0);
 }
 
-/** Moves an event's webhook to another host before each batch. */
-function movingHosts({ dynamo, outputs }: DeliveryTestbed, event: EventName, makeBatch: MakeBatch): MakeBatch {
-  let moved = 0;
+/** Wraps `makeBatch`. Changes the host in the webhook's URL before each batch. */
+function changingHosts({ dynamo, outputs }: DeliveryTestbed, event: EventName, makeBatch: MakeBatch): MakeBatch {
+  let moves = 0;
   return async () => {
-    const url = `https://${hostOf(moved++)}/${receivers[event as keyof typeof receivers]}`;
+    const url = `https://${hostOf(moves++)}/${receivers[event as keyof typeof receivers]}`;
     await dynamo(
       new UpdateCommand({
         TableName: outputs.WebhooksTable,

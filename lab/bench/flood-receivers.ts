@@ -1,6 +1,6 @@
 /**
- * Receivers in a separate process, on free ports of 127.0.0.1. The argument selects either a receiver for each flood,
- * or a healthy receiver. The process receives the key and the certificate to present, and sends the ports by name.
+ * Starts receivers on free ports of 127.0.0.1 in this process. The argument `healthy` starts a healthy receiver, and
+ * `floods` starts receivers for each flood. The parent sends the TLS key and certificate, and receives the ports by name.
  */
 import { createServer } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,17 +8,17 @@ import { type HostileIdentity, startHostileReceiver } from '../../tools/support/
 import { listen } from '../../tools/support/listen.ts';
 import { type RecordWriter, sessionTicket } from '../../tools/support/tls-records.ts';
 
-/** The ports of receivers by flood. */
+/** The port of each receiver, by the name of its flood. */
 export type FloodPorts = Readonly<Record<string, number>>;
 
-/** The bytes that each flood sends at once, which exceed the budget of a connection. */
+/** The bytes that each flood writes at once. They exceed the byte budget of a connection. */
 const floods: Readonly<Record<string, (records: RecordWriter) => Buffer>> = {
   KeyUpdates: records => repeat(2_500, () => records.keyUpdate(true)),
   'empty records': records => repeat(2_500, () => records.record('data', Buffer.alloc(0))),
   'session tickets': records => repeat(4, () => records.record('handshake', repeat(800, sessionTicket))),
 };
 
-/** After this many milliseconds the client has read the response, and the connection is idle. */
+/** The time after which the client has read the response and the connection is idle, in milliseconds. */
 const idleAfter = 20;
 
 process.on('disconnect', () => process.exit());
@@ -32,7 +32,7 @@ process.once('message', async (identity: HostileIdentity) => {
   return process.send?.(ports);
 });
 
-/** Starts a receiver that responds at once, and closes the connection for the path `/close`. */
+/** Starts a receiver that responds immediately. It closes the connection after a request for `/close`. */
 function startHealthy({ key, certificate: cert }: HostileIdentity): Promise<number> {
   const server = createServer({ key, cert }, (request, response) => {
     const headers = request.url === '/close' ? { connection: 'close' } : {};
@@ -41,7 +41,7 @@ function startHealthy({ key, certificate: cert }: HostileIdentity): Promise<numb
   return listen(server);
 }
 
-/** Starts a receiver that floods the connection in place of a response, or after it, when the connection is idle. */
+/** Starts a receiver that floods the connection instead of sending a response. If `isKept`, it floods the idle connection after a response. */
 async function startFlood(burst: (records: RecordWriter) => Buffer, identity: HostileIdentity, isKept = false) {
   const { port } = await startHostileReceiver(async ({ records, write }) => {
     if (isKept) {

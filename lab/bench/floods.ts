@@ -12,31 +12,31 @@ import { systemTime } from '../../lambdas/platform/timer.ts';
 import { median, quantile } from '../../tools/support/statistics.ts';
 import type { FloodPorts } from './flood-receivers.ts';
 
-/** The median times of POSTs to a healthy receiver next to five flooded connections, in milliseconds. */
+/** The median times of POSTs to a healthy receiver while five other connections are flooded, in milliseconds. */
 export interface FloodRow {
   readonly what: string;
   readonly aloneP99: number;
   readonly floodedP99: number;
-  /** The median of the differences of the rounds. */
+  /** The median delay over all rounds. */
   readonly later: number;
 }
 
 /** The size of a measurement. */
 export interface FloodSize {
   readonly rounds: number;
-  /** POSTs to the healthy receiver in a round, one every 15 ms. */
+  /** The number of POSTs to the healthy receiver in a round. The benchmark sends one every 15 ms. */
   readonly posts: number;
 }
 
-/** The number of connections that flood at the same time. */
+/** The number of connections that are flooded at the same time. */
 export const floodsAtOnce = 5;
 
-/** Measures how long POSTs of a process are delayed while its other connections are flooded. */
+/** Measures the delay of a process's POSTs while its other connections are flooded. */
 export async function measureFloods({ rounds, posts }: FloodSize, progress: (what: string) => void) {
   const receivers = await startReceivers();
   try {
     const post = makePost(receivers);
-    await postHealthy(post, posts); // compile the code
+    await postHealthy(post, posts); // compiles the code
     const rows: FloodRow[] = [];
     for (const what of receivers.floods) {
       progress(what);
@@ -48,10 +48,11 @@ export async function measureFloods({ rounds, posts }: FloodSize, progress: (wha
   }
 }
 
-const healthyEvery = 15;
+/** The interval between POSTs to the healthy receiver, in milliseconds. */
+const postInterval = 15;
 
-/** The pause before a flood is repeated, in milliseconds. */
-const pauseOfFlood = 50;
+/** The pause of a connection between two floods, in milliseconds. */
+const floodPause = 50;
 
 type Post = (name: string, path?: string) => Promise<PostOutcome>;
 
@@ -72,11 +73,11 @@ async function measureFlood(what: string, post: Post, { rounds, posts }: FloodSi
   };
 }
 
-/** Sends regular POSTs to the healthy receiver, over new and reused connections alternately. Returns their times. */
+/** Sends POSTs to the healthy receiver at a regular interval, alternately over new and reused connections. Returns their times. */
 function postHealthy(post: Post, posts: number): Promise<readonly number[]> {
   return Promise.all(
     Array.from({ length: posts }, async (_, index) => {
-      await pause(index * healthyEvery);
+      await pause(index * postInterval);
       const start = performance.now();
       const { outcome } = await post('healthy', index % 2 === 0 ? '/' : '/close');
       if (outcome !== 'response') throw new Error(`A POST to the healthy receiver ended with ${outcome}.`);
@@ -90,7 +91,7 @@ function startFlooding(what: string, post: Post): () => Promise<unknown> {
   const loops = Array.from({ length: floodsAtOnce }, async () => {
     while (!isStopped) {
       await post(what);
-      await pause(pauseOfFlood);
+      await pause(floodPause);
     }
   });
   return () => {
@@ -101,7 +102,7 @@ function startFlooding(what: string, post: Post): () => Promise<unknown> {
 
 type Receivers = Awaited<ReturnType<typeof startReceivers>>;
 
-/** Starts the receivers. The flooding receivers are in a separate process, which uses the remaining CPU capacity. */
+/** Starts the receivers. The flooding receivers run in a separate process with low priority. */
 async function startReceivers() {
   const { private: key, cert: certificate } = await generate([{ name: 'commonName', value: 'floods' }], {
     keyType: 'ec',
@@ -133,7 +134,7 @@ async function startReceivers() {
   }
 }
 
-/** Creates the product's guarded POST, which finds the receivers by name. */
+/** Creates the product's guarded POST with a resolver that maps receiver names to local ports. */
 function makePost({ ports, certificate }: Receivers): Post {
   const names = Object.keys(ports);
   const addressOf = (index: number) => `93.184.216.${index + 1}`;

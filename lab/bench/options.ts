@@ -1,26 +1,26 @@
 import { parseArgs } from 'node:util';
 
-/** The parts of a benchmark, in the order of the page. */
+/** The parts of the benchmark, in the order of docs/performance.md. */
 export const partNames = ['calls', 'bundles', 'service', 'delivery', 'bursts', 'floods'] as const;
 
-/** A part of a benchmark. */
+/** A part of the benchmark. */
 export type PartName = (typeof partNames)[number];
 
 /** The output of `npm run bench -- --help`. */
 export const usage = `npm run bench [-- PART… OPTIONS]
 
-Measures the size and cost of the functions. Parts: ${partNames.join(', ')}; without one it measures all, and
-writes docs/performance.md unless an option is given. Run no other program on the machine meanwhile.
+Measures the size and cost of the functions. The parts are ${partNames.join(', ')}. Without a part,
+it measures all of them. Without parts and options, it also writes docs/performance.md. Do not run other programs at the same time.
 
-  --against COMMIT  also measures that commit's files, alternately with these, and prints the ratio of each figure
-  --json            one JSON object on standard output
-  --quick           fewer rounds, as a check that it works
-  --help            this text
+  --against COMMIT  compare the working tree with COMMIT and print the ratio of each figure
+  --json            print one JSON object to standard output
+  --quick           run fewer rounds, to check that the benchmark works
+  --help            print this help
 `;
 
-/** The options of a benchmark. */
+/** The command-line options of the benchmark. */
 export interface BenchOptions {
-  /** The parts in the order of the page, without duplicates. */
+  /** The parts in the order of `partNames`, without duplicates. */
   readonly parts: readonly PartName[];
   readonly against: string | undefined;
   readonly json: boolean;
@@ -29,7 +29,7 @@ export interface BenchOptions {
 }
 
 /**
- * Reads the options of a benchmark.
+ * Reads the options of the benchmark.
  *
  * @throws {TypeError} for an unknown option or part.
  */
@@ -41,7 +41,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     options: { against: { type: 'string' }, json: flag, quick: flag, help: flag },
   });
   const unknown = positionals.find(name => !partNames.some(part => part === name));
-  if (unknown !== undefined) throw new TypeError(`Unknown part "${unknown}": the parts are ${partNames.join(', ')}.`);
+  if (unknown !== undefined) throw new TypeError(`Unknown part "${unknown}". Specify one of ${partNames.join(', ')}.`);
   const parts = positionals.length === 0 ? partNames : partNames.filter(part => positionals.includes(part));
   return { parts, ...values, against: values.against };
 }

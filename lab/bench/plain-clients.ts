@@ -1,4 +1,4 @@
-/** The baseline for import times. It creates two clients with the SDK's defaults, and names a command of each. */
+/** Creates two clients with the SDK's defaults, and imports one command of each, as the baseline for import times. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DecryptCommand, KMSClient } from '@aws-sdk/client-kms';
 import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';

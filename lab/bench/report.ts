@@ -8,66 +8,65 @@ import type { DeliveryResult } from './delivery.ts';
 import type { FloodRow } from './floods.ts';
 import type { ServiceResult } from './service.ts';
 
-/** A row of the page: the measurement, its figure, and its ratio to a plain SDK client, if it has a ratio. */
-export type Row = readonly [what: string, figure: string, ratio?: string];
+/** A row of the table, with a measurement, its result, and its optional ratio to a plain SDK client. */
+export type Row = readonly [measurement: string, result: string, ratio?: string];
 
-/** Returns the page of a whole run. */
+/** Returns the page of a complete run. */
 export function pageOf(date: string, rows: readonly Row[]): string {
   return `# Performance
 
-Measured by \`npm run bench\` on ${date}, on ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown processor'}, Node.js ${process.version}. Medians of
-several rounds. Processor time (CPU) is user and system time of the function's own processes. Milliseconds are this machine's: compare
-ratios, to the plain client in the same run, or to another commit (\`npm run bench -- --against COMMIT\`).
+\`npm run bench\` measured these figures on ${date}, on ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown processor'} with Node.js ${process.version}. They are
+medians of several rounds. Processor time (CPU) is the user and system time of the function's own processes. Times depend on the computer.
+Compare ratios instead, either to the plain client in the same run or to another commit (\`npm run bench -- --against COMMIT\`).
 
 ${tableOf(rows)}
 
-- *Plain client*: \`DynamoDBDocumentClient\` of lib-dynamodb with the SDK's defaults, making the same calls; for an import, a bundle that
-  creates this client and KMS's.
-- *Consumer*: one process of DeliverFirst that gets batches one after the other. Its receiver and tables are other processes.
-- *Burst*: events of one account through a whole local run, to a receiver that answers after 20 ms. A shed event returns to the queue.
-- *Flood*: POSTs of one process to a healthy receiver next to five connections that send more than they may. Target: at most 50 ms later.
+- *Plain client*: \`DynamoDBDocumentClient\` from lib-dynamodb with the SDK's defaults, which makes the same calls. For imports, it is a
+  bundle that creates this client and a KMS client.
+- *Consumer*: one process of DeliverFirst that receives batches sequentially. The receiver and the tables run in other processes.
+- *Burst*: the events of one account in a complete local run. The receiver responds after 20 ms. A shed event returns to the queue.
+- *Flood*: POSTs of one process to a healthy receiver while five other connections exceed their byte budget. The target is a delay of
+  at most 50 ms.
 `;
 }
 
-/** Returns the table of some rows. */
+/** Returns the rows as a Markdown table. */
 export function tableOf(rows: readonly Row[]): string {
   return markdownTable(
-    ['what', 'figure', 'of the plain client'],
-    rows.map(([what, figure, ratio = '']) => [what, figure, ratio]),
+    ['measurement', 'result', 'ratio to the plain client'],
+    rows.map(([measurement, result, ratio = '']) => [measurement, result, ratio]),
   );
 }
 
-/** Returns the row of calls to DynamoDB. */
+/** Returns the row for calls to DynamoDB. */
 export function callRows({ oursUs, plainUs, ratio }: CallResult): readonly Row[] {
-  return [
-    ['a call of DynamoDB, CPU', `${fixed(oursUs, 0)} µs (plain client: ${fixed(plainUs, 0)} µs)`, fixed(ratio, 2)],
-  ];
+  return [['DynamoDB call, CPU', `${fixed(oursUs, 0)} µs (plain client: ${fixed(plainUs, 0)} µs)`, fixed(ratio, 2)]];
 }
 
 /** Returns a row for the bundle of each function. */
 export function bundleRows({ bundles, plainImportMs }: BundleResult): readonly Row[] {
   return bundles.map(({ name, kibibytes, importMs }) => {
     return [
-      `bundle of ${name}, import`,
+      `${name} bundle, size and import`,
       `${fixed(kibibytes)} KiB, ${fixed(importMs)} ms`,
       fixed(importMs / plainImportMs, 2),
     ];
   });
 }
 
-/** Returns the rows about tokens in the whole service. */
+/** Returns the rows for logins and refreshes. */
 export function serviceRows(service: ServiceResult): readonly Row[] {
   return [
-    ['`npm start`, from the command to ready', `${fixed(service.readyMs / 1_000)} s`],
-    ['first login, its function cold', `${fixed(service.coldLoginMs, 0)} ms`],
-    ['login with its argon2id hash: p50, p95, p99', `${percentiles(service.warmLoginMs)} ms`],
+    ['`npm start`, until ready', `${fixed(service.readyMs / 1_000)} s`],
+    ['first login, with a cold function', `${fixed(service.coldLoginMs, 0)} ms`],
+    ['login with argon2id: p50, p95, p99', `${percentiles(service.warmLoginMs)} ms`],
     ['refresh: p50, p95, p99', `${percentiles(service.warmRefreshMs)} ms`],
     ['login, CPU', `${fixed(service.cpuPerLogin)} ms`],
     ['refresh, CPU', `${fixed(service.cpuPerRefresh)} ms`],
   ];
 }
 
-/** Returns the rows about one consumer process. */
+/** Returns the rows for one consumer process. */
 export function deliveryRows({ rows, hanging }: DeliveryResult): readonly Row[] {
   return [
     ...rows.map(({ what, cpuMs, perSecond, times }): Row => {
@@ -76,8 +75,8 @@ export function deliveryRows({ rows, hanging }: DeliveryResult): readonly Row[] 
         `CPU ${fixed(cpuMs, 2)} ms, ${fixed(perSecond, 0)} a second, p50, p95, p99 ${percentiles(times)} ms`,
       ];
     }),
-    ['consumer, an attempt that times out', `CPU ${fixed(hanging.perAttempt)} ms`],
-    ['consumer, an event that is moved to the slow lane', `CPU ${fixed(hanging.perMove, 2)} ms`],
+    ['consumer, attempt that times out', `CPU ${fixed(hanging.perAttempt)} ms`],
+    ['consumer, event moved to the slow lane', `CPU ${fixed(hanging.perMove, 2)} ms`],
   ];
 }
 

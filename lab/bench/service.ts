@@ -3,7 +3,7 @@ import { demoOf, startLocalRun } from '../../tools/support/local-run.ts';
 import { makeServiceClient, passwordGrant, refreshGrant } from '../../tools/support/service-client.ts';
 import { type Percentiles, percentilesOf } from '../../tools/support/statistics.ts';
 
-/** Times of one run of the whole service, in milliseconds. */
+/** The times of logins and refreshes in one local run, in milliseconds. */
 export interface ServiceResult {
   readonly readyMs: number;
   readonly coldLoginMs: number;
@@ -13,7 +13,7 @@ export interface ServiceResult {
   readonly cpuPerRefresh: number;
 }
 
-/** Runs the whole service and measures its logins and refreshes. */
+/** Starts a local run and measures `count` logins and `count` refreshes. */
 export async function measureService(count: number): Promise<ServiceResult> {
   const service = await startLocalRun();
   try {

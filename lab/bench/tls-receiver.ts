@@ -1,6 +1,6 @@
 /**
- * The receiver for measured deliveries, in a separate process. It serves HTTPS on a free port, for any name. The number
- * in the path is the delay of its response in milliseconds. Without a number it never responds.
+ * Runs the receiver for measured deliveries. It serves HTTPS for any host name on a free port. The number in the path is
+ * the delay of the response in milliseconds. For a path without a number, the receiver never responds.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:https';
@@ -8,21 +8,21 @@ import type { AddressInfo } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { makeCertificateAuthority } from '@emissor/cloud/testing';
 
-/** A message to the parent: first the port and the certificate authority, then the request count on demand. */
+/** A message to the parent. The first message contains the port and the certificate authority, and later messages the request count. */
 export type ReceiverMessage =
   | { readonly port: number; readonly authorityCertificate: string }
   | { readonly received: number };
 
 const { certificate, contextFor } = await makeCertificateAuthority();
-const presenting: TlsOptions = {
-  SNICallback: (name, answer) => {
-    // All hosts share one certificate, because the measurement should not include its creation.
-    contextFor(name.replace(/^each\d+\./, '*.')).then(context => answer(null, context), answer);
+const tlsOptions: TlsOptions = {
+  SNICallback: (name, callback) => {
+    // All hosts share one certificate, so that the measurement excludes the creation of certificates.
+    contextFor(name.replace(/^each\d+\./, '*.')).then(context => callback(null, context), callback);
   },
 };
 let received = 0;
 
-const receiver = createServer(presenting, (request, response) => {
+const receiver = createServer(tlsOptions, (request, response) => {
   received += 1;
   const milliseconds = Number(/^\/(\d+)$/.exec(request.url ?? '')?.[1] ?? Number.NaN);
   request.resume().on('end', () => {
@@ -32,10 +32,10 @@ const receiver = createServer(presenting, (request, response) => {
 receiver.listen(0, '127.0.0.1');
 await once(receiver, 'listening');
 
-process.on('message', () => tell({ received }));
+process.on('message', () => report({ received }));
 process.on('disconnect', () => process.exit());
-tell({ port: (receiver.address() as AddressInfo).port, authorityCertificate: certificate });
+report({ port: (receiver.address() as AddressInfo).port, authorityCertificate: certificate });
 
-function tell(message: ReceiverMessage): void {
+function report(message: ReceiverMessage): void {
   return void process.send?.(message);
 }

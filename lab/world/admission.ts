@@ -10,7 +10,7 @@ import type { WorldRuntime } from './process-runtime.ts';
 import { ownUrls, type Tokens } from './stage.ts';
 import { second } from './times.ts';
 
-/** Creates a function that adds an admin of an account, with a session and a token signed with the stage's key. */
+/** Creates the functions that add the integrators' client, and an admin of an account with a session and a token. */
 export function makeAdmission({ dynamo, kms, time, random }: WorldRuntime, tokens: Tokens) {
   const makeId = makeRandomIds(random);
   const keyring = makeKeyring({ ...time, dynamo, kms, table: 'Keyring' });
@@ -31,7 +31,7 @@ export function makeAdmission({ dynamo, kms, time, random }: WorldRuntime, token
   const sessions = makeSessionStore({ ...time, dynamo, table: 'Sessions' });
   return { addClient, admit };
 
-  /** Adds the client of all integrators. */
+  /** Adds the client that all integrators use. */
   async function addClient(): Promise<void> {
     const createdAt = time.now();
     const Item: Client = {
@@ -50,7 +50,7 @@ export function makeAdmission({ dynamo, kms, time, random }: WorldRuntime, token
     await dynamo(new PutCommand({ TableName: 'Clients', Item }));
   }
 
-  /** Creates the admin of an account, and the token for its later requests. */
+  /** Creates an admin of an account, and the access token for the account's requests. */
   async function admit(accountId: string): Promise<void> {
     const createdAt = time.now();
     const email = `${accountId}-${createdAt}@example.com`;
@@ -79,5 +79,5 @@ export function makeAdmission({ dynamo, kms, time, random }: WorldRuntime, token
 const clientId = 'integrations';
 const scope = 'webhooks:read webhooks:manage';
 
-/** Longer than a world lasts. The worlds of tokens cover logins. */
+/** The lifetime of sessions and tokens. It exceeds the duration of a world, because worlds of tokens cover logins. */
 const lifetime = 7_200 * second;

@@ -8,35 +8,35 @@ import { day, minute } from './times.ts';
 /** An account with a webhook for one event. An account with several webhooks has an entry for each. */
 export interface Account {
   readonly id: string;
-  /** The host name of its receiver. */
+  /** The host name of the account's receiver. */
   readonly host: string;
-  /** The kind of its receiver. If undefined, the account has no webhook. */
+  /** The kind of the account's receiver, or undefined if the account has no webhook. */
   readonly kind: string | undefined;
-  /** True if people change its webhook and operators suspend or delete it. The strictest judges skip it. */
+  /** True if integrators change the webhook and operators suspend or delete it. The strictest invariants exclude it. */
   readonly isRestless: boolean;
-  /** The event of its webhook, instead of `eventName`. */
+  /** The event of the webhook. @default eventName */
   readonly event?: EventName;
-  /** The age of the webhook's failures at the start, in milliseconds. Half a minute less than 1, 4 or 5 days. */
+  /** The duration of the webhook's failures before the start, in milliseconds. It is 30 s less than 1, 4 or 5 days. */
   readonly failingFor?: number;
 }
 
 /** A published message. */
 export interface Publication {
-  /** The time at which it is sent, or redriven for the last time, in milliseconds after the start. */
+  /** The time at which the publisher sends the message or operators last redrive it, in milliseconds after the start. */
   readonly at: number;
   readonly account: string;
   readonly event: EventName;
   readonly deliveryId: string;
   readonly body: string;
   readonly isMalformed: boolean;
-  /** Its first queue. Messages that operators have to redrive start in the dead-letter queue. */
+  /** The first queue of the message. Messages for operators to redrive start in the dead-letter queue. */
   readonly queue: string;
 }
 
 /** The event of most webhooks. */
 export const eventName = 'demanda.criada';
 
-/** Returns an account for each kind of receiver and one without a webhook, all undisturbed, and four restless ones. */
+/** Returns an account for each kind of receiver, an account without a webhook, and four restless accounts. */
 export function makeAccounts(seed: number): readonly Account[] {
   const random = makeRandom(seed * 6_151);
   const restless = Array.from({ length: restlessAccounts }, () => pick(kinds, random));
@@ -51,7 +51,7 @@ export function makeAccounts(seed: number): readonly Account[] {
   });
 }
 
-/** Operators are notified after failures of one day and of four. Failures of five days suspend the webhook. */
+/** The service notifies operators after 1 and 4 days of failures, and suspends the webhook after 5 days. */
 const failingDays = [1, 4, 5] as const;
 
 const kinds = Object.keys(receiverKinds);
@@ -59,8 +59,8 @@ const kinds = Object.keys(receiverKinds);
 const restlessAccounts = 4;
 
 /**
- * Returns the events of the first minute, in bursts or one by one. Some are malformed, repeated (also with other fields), or in the dead-
- * letter queue. Events of restless accounts arrive for five minutes.
+ * Returns the messages of the first minute (five minutes for restless accounts), in bursts or individually. Some messages are malformed, are
+ * repeated with the same or different fields, or start in the dead-letter queue.
  */
 export function makeArrival(seed: number, accounts: readonly Account[]): readonly Publication[] {
   const random = makeRandom(seed * 7_919);
@@ -68,20 +68,20 @@ export function makeArrival(seed: number, accounts: readonly Account[]): readonl
     const isBurst = random() < 0.5;
     const burstAt = random() * 40_000;
     const isBacklog = isSlowKind(kind) && random() < 0.3;
-    const once = Array.from({ length: isBacklog ? eventsOfBacklog : eventsOfAccount }, (_, number) => {
+    const once = Array.from({ length: isBacklog ? backlogSize : eventsPerAccount }, (_, number) => {
       const at = isBurst ? burstAt + random() * 200 : random() * (isRestless ? 5 * minute : minute);
       return publicationOf({ account, at, number, isMalformed: random() < 0.01 });
     });
-    const strays = isRestless
-      ? [{ ...publicationOf({ account, at: lastRedrive, number: eventsOfBacklog }), queue: deadLetters.queue }]
+    const deadLetterMessages = isRestless
+      ? [{ ...publicationOf({ account, at: lastRedrive, number: backlogSize }), queue: deadLetters.queue }]
       : [];
-    return [...once, ...copiesOf(pick(once, random), random), ...strays, ...floodOf(account, random)];
+    return [...once, ...copiesOf(pick(once, random), random), ...deadLetterMessages, ...floodOf(account, random)];
   });
 }
 
-/** Returns the message of an event. `fields` has the optional fields. */
+/** Returns the message of an event. `fields` contains optional event fields. */
 export function publicationOf(
-  { account, event = eventName, at, number, isMalformed = false }: Planned,
+  { account, event = eventName, at, number, isMalformed = false }: PublicationPlan,
   fields?: object,
 ): Publication {
   const id = `${account}-${number}`;
@@ -95,26 +95,26 @@ export function publicationOf(
   return { at, account, event, deliveryId: deliveryIdOf(account, event, id), body, isMalformed, queue: queueOf.first };
 }
 
-/** Returns when a message is sent, in milliseconds after the start. Dead-letter messages are sent before `at`. */
+/** Returns the time at which a message enters its first queue, in milliseconds after the start. Redriven messages enter it before `at`. */
 export function sentAt({ at, queue }: Pick<Publication, 'at' | 'queue'>): number {
-  return queue === queueOf.first ? at : strayAt;
+  return queue === queueOf.first ? at : deadLetterSentAt;
 }
 
-const strayAt = 20_000;
+const deadLetterSentAt = 20_000;
 
-/** The time at which operators redrive dead-letter messages again. */
+/** The time at which operators redrive dead-letter messages for the last time, in milliseconds after the start. */
 export const lastRedrive = 4 * minute;
 
-const eventsOfAccount = 25;
+const eventsPerAccount = 25;
 
-/** More events than the slow lane attempts in a minute, if few start in a second. */
-const eventsOfBacklog = 250;
+/** The number of events in a backlog. The slow lane cannot attempt all of them in a minute if it starts few a second. */
+const backlogSize = 250;
 
 function isSlowKind(kind: string | undefined): boolean {
   return kind === 'hangs' || kind === 'slow';
 }
 
-/** After this time the event is stored, and copies are recognised. Each earlier copy may be sent. */
+/** Returns copies that arrive at least 1 minute later, when the event is stored. The consumer may deliver earlier copies again. */
 function copiesOf(original: Publication, random: Random): readonly Publication[] {
   if (original.isMalformed) return [];
   const at = original.at + minute + random() * minute;
@@ -125,7 +125,7 @@ function copiesOf(original: Publication, random: Random): readonly Publication[]
   ];
 }
 
-/** Returns a minute of malformed messages from a publisher with a bug. They exceed the limit of its single notices. */
+/** Returns 20 malformed messages from a publisher with a bug, or none. They exceed the limit of individual rejection notices. */
 function floodOf(account: string, random: Random): readonly Publication[] {
   if (random() > 0.1) return [];
   const at = random() * 2 * minute;
@@ -134,7 +134,7 @@ function floodOf(account: string, random: Random): readonly Publication[] {
   );
 }
 
-interface Planned {
+interface PublicationPlan {
   readonly account: string;
   readonly event?: EventName | undefined;
   readonly at: number;

@@ -1,22 +1,21 @@
 import { defaultCosts } from '@emissor/cloud/virtual';
 
 /**
- * The CPU costs of delivery's own work, in addition to those of a process and its calls in the virtual cloud. They only model time on AWS.
- * They follow `docs/performance.md`: about 3 ms for a delivery (1.9 in batches of ten, 3.75 alone), 3.85 for a move of a read and four
- * calls.
+ * The CPU costs of delivery, in addition to the costs of processes and calls in the virtual cloud. They model time on AWS. They amount to
+ * about 3 ms for a delivery (1.9 ms in batches of ten, 3.75 ms alone), and 3.85 ms for a move, which makes one read and four calls.
  */
 
 /** The share of a core that a function of 1,024 MB has. */
 export const { coreShare } = defaultCosts;
 
-/** Milliseconds of CPU time on a whole core. */
+/** The cost of each kind of work, in milliseconds of CPU time on a whole core. */
 export const workOf = {
-  /** A call to a table or a queue, with building, signing, and reading the response. */
+  /** The cost of a call to a table or a queue, which includes signing the request and reading the response. */
   call: defaultCosts.call,
-  /** Receiving and parsing a message. */
+  /** The cost of receiving and parsing a message. */
   message: defaultCosts.message,
-  /** Reading its three items, and logging the outcome. */
+  /** The cost of reading the three items of a message and logging the outcome. */
   read: 0.4,
-  /** An attempt, with checking URL and address, signing the body, TLS, and reading the response. */
+  /** The cost of an attempt, which includes the checks of the URL and the address, the signature, TLS, and the response. */
   attempt: 1.5,
 } as const;

@@ -5,25 +5,25 @@ export const faultClasses = ['calm', 'calls', 'spells', 'deaths', 'all'] as cons
 
 export type FaultClass = (typeof faultClasses)[number];
 
-/** Returns the faults of a class, until they end. */
+/** Returns the fault plan of a class. */
 export function faultsOf(name: FaultClass): FaultPlan {
   return plans[name];
 }
 
-/** Returns the faults of a class for tokens: the faults of delivery, with spells of the tables that logins need. */
+/** Returns the fault plan of a class for worlds of tokens. Its outages affect the tables that logins use. */
 export function tokenFaultsOf(name: FaultClass): FaultPlan {
   const plan = plans[name];
   return plan.spells ? { ...plan, spells: tokenSpells } : plan;
 }
 
-/** Faults end after this time. */
+/** The time from the start at which faults end. */
 export const faultTime = 3 * minute;
 
-/** The shares of call attempts with each fault. A POST to a receiver is a call too. */
-const badCalls = { throttled: 0.02, failed: 0.01, request_lost: 0.015, answer_lost: 0.015, slow: 0.03 };
+/** The share of call attempts with each fault. A POST to a receiver is also a call. */
+const callFaults = { throttled: 0.02, failed: 0.01, request_lost: 0.015, answer_lost: 0.015, slow: 0.03 };
 const deaths = { dies_before: 0.003, dies_after: 0.003 };
 
-/** Spells of some seconds in which a service loses most calls, or rejects them at once. */
+/** Outages of several seconds, in which a service loses most calls or rejects them immediately. */
 const unanswered = { request_lost: 0.4, answer_lost: 0.4 };
 const throttled = { throttled: 0.8 };
 const within = faultTime;
@@ -36,7 +36,7 @@ const spells: FaultPlan['spells'] = [
   { service: 'sns', count: 1, length: 75 * second, within: minute, shares: { failed: 1 } },
 ];
 
-/** Spells in which a table loses most calls, and other spells in which it rejects them at once. */
+/** Outages in which a table loses most calls or rejects them immediately. */
 const tokenSpells: FaultPlan['spells'] = [
   { service: 'dynamodb', resource: 'Lockouts', count: 3, length: 8 * second, within, shares: unanswered },
   { service: 'dynamodb', resource: 'Lockouts', count: 3, length: 8 * second, within, shares: throttled },
@@ -48,8 +48,8 @@ const tokenSpells: FaultPlan['spells'] = [
 
 const plans: Readonly<Record<FaultClass, FaultPlan>> = {
   calm: {},
-  calls: { shares: badCalls, refusedEntries: 0.02 },
+  calls: { shares: callFaults, refusedEntries: 0.02 },
   spells: { spells },
   deaths: { shares: deaths },
-  all: { shares: { ...badCalls, ...deaths }, spells, refusedEntries: 0.02, copies: 0.02, skew: 100 },
+  all: { shares: { ...callFaults, ...deaths }, spells, refusedEntries: 0.02, copies: 0.02, skew: 100 },
 };

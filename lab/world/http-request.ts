@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../../lambdas/platform/http.ts';
 
 /** A request to a function behind an HTTP API. */
-interface Asked {
+interface GatewayRequest {
   readonly method: string;
   readonly path: string;
   readonly query?: string;
@@ -11,8 +11,8 @@ interface Asked {
   readonly body?: string | undefined;
 }
 
-/** Returns a request as the gateway passes it to its function. */
-export function httpRequestOf({ method, path, query = '', headers, ip, requestId, body }: Asked): HttpRequest {
+/** Returns a request in the format that an HTTP API passes to its function. */
+export function httpRequestOf({ method, path, query = '', headers, ip, requestId, body }: GatewayRequest): HttpRequest {
   return {
     version: '2.0',
     routeKey: '$default',

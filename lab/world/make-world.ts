@@ -28,7 +28,7 @@ import { watchTables } from './watched-tables.ts';
 import { makeServiceTables, setUp, sparing } from './world-cloud.ts';
 import { makeMetrics } from './world-telemetry.ts';
 
-/** The optional parts of a world. The seed determines the other parts. */
+/** The parts of a world that replace parts derived from the seed. */
 export interface WorldParts {
   readonly accounts?: readonly Account[];
   /** True if integrators and operators act. @default true */
@@ -39,21 +39,19 @@ export interface WorldParts {
   readonly stage?: Partial<Omit<Stage, 'compositions'>>;
   readonly queues?: { readonly isFair: boolean };
   readonly cloud?: Partial<Pick<VirtualCloudDefinition, 'concurrency' | 'costs' | 'start'>>;
-  /** The faults that replace the faults of its class. */
+  /** The faults that replace the faults of the class. */
   readonly faults?: FaultPlan | undefined;
-  /** If false, the trace is not stored, because long runs would exhaust the memory. */
+  /** False if the world stores no trace, because the trace of a long run exhausts the memory. @default true */
   readonly keepsTrace?: boolean;
   readonly keepsDetails?: boolean;
 }
 
-/** A world, with its state for judges. */
+/** A world, with the state that invariants read. */
 export type World = ReturnType<typeof makeWorld>;
 
 /**
- * Creates the delivery of a stage in virtual time from the product's own functions, with accounts, receivers and events
- * by the seed. The globals of this program are guarded until `end`, so only one world may exist at a time.
- *
- * @param parts - replace what the seed would determine
+ * Creates a world of delivery from the product's functions. The seed determines the accounts, receivers and events. The
+ * world captures the standard output of this process until `end`, so only one world may exist at a time.
  */
 export function makeWorld(
   seed: number,
@@ -116,7 +114,7 @@ export function makeWorld(
     metrics,
     accounts,
     publications,
-    /** The bodies of messages, by message id. */
+    /** The bodies of sent messages, by message id. */
     bodies,
     faultClass,
     watched,
@@ -129,12 +127,12 @@ export function makeWorld(
     end,
   };
 
-  /** Advances the time. */
+  /** Advances the virtual clock. */
   function step(milliseconds: number): Promise<void> {
     return cloud.run(cloud.now() + milliseconds);
   }
 
-  /** Runs until all work is done: the queues are empty, and no delivery is pending. @throws {Error} after a day */
+  /** Runs until the queues are empty and no delivery is pending. @throws {Error} after one virtual day. */
   async function run(): Promise<void> {
     const isBusy = () =>
       Object.values(queueOf).some(name => cloud.queue(name).bodies().length > 0) ||
@@ -144,7 +142,7 @@ export function makeWorld(
     }
   }
 
-  /** Fills the tables, and plans the events. Returns the start time. */
+  /** Fills the tables and schedules the messages. Returns the start time. */
   async function begin(): Promise<number> {
     if (faultClass === 'all') repeatSweeps(cloud, seed);
     const startedAt = await setUp(cloud);

@@ -7,18 +7,18 @@ import { type Kind, kinds } from './world-result.ts';
 /** The output of `npm run world -- --help`. */
 export const usage = `npm run world [-- OPTIONS]
 
-Runs delivery, the base API and the token endpoints with the product's own functions in virtual time, with faults and people by seed, and
-exits with 1 if a promise is broken.
+Runs delivery, the base API and the token endpoints in virtual time, with faults and users derived from a seed.
+Exits with 1 if a guarantee is violated.
 
-  --seeds N      seeds from the first on, of each kind (20)
-  --from N       the first seed (1)
-  --seed N       this seed only
-  --kind KIND    ${kinds.join(', ')}; without it both
-  --class CLASS  ${faultClasses.join(', ')}; without it, by the seed
-  --trace ID     with --seed: the history of a delivery, a request or a session
-  --gate         a first seed from the files of the commit, and all seeds of found-seeds.json, which found a fault before
-  --isolation    attacks next to healthy accounts, without faults; it has its own options
-  --help         this text
+  --seeds N      run N seeds of each kind (default: 20)
+  --from N       start with seed N (default: 1)
+  --seed N       run only seed N
+  --kind KIND    run only one kind of world: ${kinds.join(', ')} (default: both)
+  --class CLASS  inject one class of faults: ${faultClasses.join(', ')} (default: derived from the seed)
+  --trace ID     print the history of a delivery, a request or a session (requires --seed)
+  --gate         derive the first seed from the commit, and also run the seeds in found-seeds.json, which detected faults
+  --isolation    run attacks next to healthy accounts, without faults (see --isolation --help)
+  --help         print this help
 `;
 
 export interface WorldOptions {
@@ -32,7 +32,7 @@ export interface WorldOptions {
 }
 
 /**
- * Reads the options of a run.
+ * Parses the command-line options.
  *
  * @throws {TypeError} for an unknown option or value.
  */
@@ -51,7 +51,7 @@ export function readOptions(args: readonly string[]): WorldOptions {
     },
   });
   const { seed, trace, gate, help } = values;
-  if (trace !== undefined && seed === undefined) throw new TypeError('--trace needs --seed.');
+  if (trace !== undefined && seed === undefined) throw new TypeError('--trace requires --seed.');
   const from = gate ? String(firstSeedOfTree()) : values.from;
   const first = seed === undefined ? numberOf('--from', from) : numberOf('--seed', seed);
   const count = seed === undefined ? numberOf('--seeds', values.seeds) : 1;
@@ -61,14 +61,14 @@ export function readOptions(args: readonly string[]): WorldOptions {
 
 function readKinds(text: string | undefined): readonly Kind[] {
   const found = kinds.filter(name => text === undefined || name === text);
-  if (found.length === 0) throw new TypeError(`--kind "${text}" must be one of ${kinds.join(', ')}.`);
+  if (found.length === 0) throw new TypeError(`--kind must be one of ${kinds.join(', ')}, not "${text}".`);
   return found;
 }
 
 function readClass(text: string | undefined): FaultClass | undefined {
   const found = faultClasses.find(name => name === text);
   if (text !== undefined && found === undefined)
-    throw new TypeError(`--class "${text}" must be one of ${faultClasses.join(', ')}.`);
+    throw new TypeError(`--class must be one of ${faultClasses.join(', ')}, not "${text}".`);
   return found;
 }
 

@@ -13,22 +13,22 @@ import type { Runtime } from '../../lambdas/platform/runtime.ts';
 import { workOf } from './costs.ts';
 import type { Post, Reaction, Reading, SentPost } from './receivers.ts';
 
-/** The runtime of a virtual process, for the product's compositions. */
+/** The runtime of a virtual process, as the product's compositions require it. */
 export type WorldRuntime = Pick<Runtime, 'time' | 'random' | 'dynamo' | 'sqs' | 'kms' | 'publish' | 'resolve' | 'post'>;
 
-/** The receivers, as the processes of a world reach them. */
+/** The interface between the processes of a world and its receivers. */
 export interface ReceiverSide {
-  /** Handles a POST of a function and returns the reaction. */
+  /** Handles a POST and returns the receiver's reaction. */
   readonly take: (deliveryId: string, sent: SentPost) => Reaction & Pick<Post, 'answer'>;
-  /** Returns the milliseconds until a host's name is resolved, `Infinity` if its name server never answers. @default at once */
+  /** Returns the resolution time of a host name in milliseconds, or `Infinity` if its name server never answers. @default 0 */
   readonly resolvesAfter?: (host: string) => number;
 }
 
-/** Creates the runtime from a process of the virtual cloud. */
+/** Creates the runtime of a process in the virtual cloud. */
 export function makeWorldRuntime(process: ProcessRuntime, receivers: ReceiverSide): WorldRuntime {
   const { time, random, dynamodb, ...clients } = process;
   const { sqs, kms, sns }: Clients = clients;
-  const { dynamo, lastReadingOf } = makeNotingDynamo((command, options) => dynamodb.send(command, options), time.now);
+  const { dynamo, lastReadingOf } = recordReads((command, options) => dynamodb.send(command, options), time.now);
   return {
     time,
     random,
@@ -42,10 +42,10 @@ export function makeWorldRuntime(process: ProcessRuntime, receivers: ReceiverSid
       await sns.send(new PublishCommand({ TopicArn, ...message }));
     },
     resolve: async (name, signal) => {
-      const takes = receivers.resolvesAfter?.(name) ?? 0;
-      if (takes > 0) await time.pause(Math.min(takes, unansweredAfter), signal).catch(() => undefined);
+      const resolutionMs = receivers.resolvesAfter?.(name) ?? 0;
+      if (resolutionMs > 0) await time.pause(Math.min(resolutionMs, resolverTimeout), signal).catch(() => undefined);
       if (signal.aborted) throw new ResolutionError('temporary', 'ECANCELLED');
-      if (takes === Number.POSITIVE_INFINITY) throw new ResolutionError('temporary', 'ETIMEOUT');
+      if (resolutionMs === Number.POSITIVE_INFINITY) throw new ResolutionError('temporary', 'ETIMEOUT');
       return ['93.184.216.34'];
     },
     post: makePost(process, receivers, lastReadingOf),
@@ -58,15 +58,15 @@ interface Clients {
   readonly sns: Pick<SNSClient, 'send'>;
 }
 
-/** The product's resolver queries a silent name server for 4.1 to 5.0 s (measured). Milliseconds. */
-const unansweredAfter = 4_900;
+/** The time until the product's resolver gives up, in milliseconds. The measured time is 4.1 s to 5.0 s. */
+const resolverTimeout = 4_900;
 
-/** The read of a message contains the delivery, the webhook and its slowness. */
+/** Returns the number of messages in a read. Each has three keys: its delivery, its webhook and the webhook's slowness. */
 function messagesOf({ input }: BatchGetCommand): number {
   return Object.values(input.RequestItems ?? {}).reduce((sum, { Keys = [] }) => sum + Keys.length, 0) / 3;
 }
 
-/** A POST is a call to its receiver, so its request or response may be lost, and its process may die during it. */
+/** Creates a POST that is a call to its receiver. Faults may lose the request or the response, or kill the process. */
 function makePost(
   { process, call, time }: ProcessRuntime,
   receivers: ReceiverSide,
@@ -87,23 +87,23 @@ function makePost(
     }
     const { status, afterMs, retryAfter, answer } = reaction;
     if (status === 'refused') return broken(false, 'refused', 'ECONNREFUSED');
-    await untilAnswered(afterMs, signal);
+    await untilResponse(afterMs, signal);
     if (signal.aborted) return { outcome: 'aborted', isConnected: true };
     onAnswered();
-    const headersOfAnswer = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
+    const responseHeaders = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
     return {
       outcome: 'response',
       status,
-      headers: headersOfAnswer,
+      headers: responseHeaders,
       body: Buffer.from(answer),
       isTruncated: false,
     };
   };
 
-  /** Resolves when the response arrives, or the signal aborts. */
-  async function untilAnswered(afterMs: number, signal: AbortSignal): Promise<void> {
-    const longest = Math.min(afterMs, 24 * 3_600_000);
-    await time.pause(longest, signal).catch(() => undefined);
+  /** Resolves when the response arrives or the signal aborts. */
+  async function untilResponse(afterMs: number, signal: AbortSignal): Promise<void> {
+    const delayMs = Math.min(afterMs, 24 * 3_600_000);
+    await time.pause(delayMs, signal).catch(() => undefined);
   }
 }
 
@@ -111,30 +111,30 @@ function broken(isConnected: boolean, cause: FailureCause | null, errorCode: str
   return { outcome: 'failed', isConnected, isStale: false, kind: 'connection', cause, errorCode } as const;
 }
 
-/** Creates the client of DynamoDB, which records reads of deliveries together with their webhooks. */
-function makeNotingDynamo(call: Dynamo, now: () => number) {
+/** Wraps a DynamoDB client. Records the latest read of each delivery, with the webhook from the same read. */
+function recordReads(call: Dynamo, now: () => number) {
   const readings = new Map<string, Reading>();
-  /** The reads by their unprocessed keys. A call for these keys continues its read. */
+  /** The incomplete reads by their unprocessed keys. A call for these keys continues its read. */
   const unfinished = new WeakMap<object, BatchReading>();
   const dynamo: Dynamo = async (command, options) => {
     const output = await call(command, options);
-    if (command instanceof BatchGetCommand) note(command.input, output);
+    if (command instanceof BatchGetCommand) recordCall(command.input, output);
     return output;
   };
   return { dynamo, lastReadingOf: (deliveryId: string) => readings.get(deliveryId) };
 
-  function note({ RequestItems = {} }: BatchGetCommand['input'], output: object): void {
+  function recordCall({ RequestItems = {} }: BatchGetCommand['input'], output: object): void {
     const { Responses = {}, UnprocessedKeys = {} }: BatchGetOutput = output;
-    const started = unfinished.get(RequestItems) ?? { at: now(), asked: RequestItems, found: [] };
-    const reading = { ...started, found: [...started.found, Responses] };
+    const started = unfinished.get(RequestItems) ?? { at: now(), requestItems: RequestItems, responses: [] };
+    const reading = { ...started, responses: [...started.responses, Responses] };
     if (Object.keys(UnprocessedKeys).length > 0) unfinished.set(UnprocessedKeys, reading);
-    keep(reading);
+    storeReading(reading);
   }
 
-  function keep({ at, asked, found }: BatchReading): void {
-    const { Webhooks: webhooks, Deliveries: heads } = asked;
+  function storeReading({ at, requestItems, responses }: BatchReading): void {
+    const { Webhooks: webhooks, Deliveries: heads } = requestItems;
     if (!webhooks || !heads) return;
-    const itemsOf = (table: string) => found.flatMap(responses => responses[table] ?? []);
+    const itemsOf = (table: string) => responses.flatMap(response => response[table] ?? []);
     for (const { id } of heads.Keys ?? []) {
       readings.set(String(id), {
         at,
@@ -149,9 +149,9 @@ function makeNotingDynamo(call: Dynamo, now: () => number) {
 
 type BatchGetOutput = Partial<Pick<BatchGetCommandOutput, 'Responses' | 'UnprocessedKeys'>>;
 
-/** A read in one or more calls, with its start, its keys, and the results of its calls. */
+/** A read that consists of one or more calls. */
 interface BatchReading {
   readonly at: number;
-  readonly asked: NonNullable<BatchGetCommand['input']['RequestItems']>;
-  readonly found: readonly NonNullable<BatchGetCommandOutput['Responses']>[];
+  readonly requestItems: NonNullable<BatchGetCommand['input']['RequestItems']>;
+  readonly responses: readonly NonNullable<BatchGetCommandOutput['Responses']>[];
 }

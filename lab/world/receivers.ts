@@ -2,13 +2,13 @@ import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { makeRandom, type Random } from '../../tools/support/random.ts';
 import { minute } from './times.ts';
 
-/** The reaction of a receiver to a POST. */
+/** A receiver's reaction to a POST. */
 export interface Reaction {
-  /** The status of its response, or `refused` if it refuses the connection. */
+  /** The HTTP status of the response, or `refused` if the receiver refuses the connection. */
   readonly status: number | 'refused';
-  /** Milliseconds until it responds, or `Infinity` if it never does. */
+  /** The time until the response in milliseconds, or `Infinity` if the receiver never responds. */
   readonly afterMs: number;
-  /** The seconds of its `Retry-After`. */
+  /** The value of the `Retry-After` header, in seconds. */
   readonly retryAfter?: number;
 }
 
@@ -17,37 +17,37 @@ export interface Post extends SentPost {
   readonly at: number;
   readonly deliveryId: string;
   readonly status: number;
-  /** The unique body of the response, if there was a response. */
+  /** The body of the response, which is unique. */
   readonly answer: string;
-  /** The seconds in the response's `Retry-After`. */
+  /** The value of the response's `Retry-After` header in seconds, or 0. */
   readonly retryAfter: number;
 }
 
-/** A POST as a process sends it. */
+/** A POST that a process sends. */
 export interface SentPost {
-  /** The consumer that sends it. */
+  /** The function that sends the POST. */
   readonly functionName: string;
   readonly host: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body: string;
-  /** The process's latest read of the delivery and of its webhook. */
+  /** The process's latest read of the delivery and its webhook. */
   readonly read: Reading | undefined;
 }
 
-/** A delivery as a process read it, together with its webhook. */
+/** A consumer's read of a delivery and its webhook. */
 export interface Reading {
   /** The time of the response to the read. */
   readonly at: number;
   readonly isConsistent: boolean;
   readonly head: Item | undefined;
-  /** The webhooks in the same read. */
+  /** All webhooks in the read. */
   readonly webhooks: readonly Item[];
-  /** The slownesses in the same read. */
+  /** All slowness items in the read. */
   readonly slownesses: readonly Item[];
 }
 
-/** Kinds of receivers, by their reaction at an age in milliseconds. */
+/** The kinds of receivers. Each function returns the reaction at an age of the world in milliseconds. */
 export const receiverKinds: Readonly<Record<string, (random: Random, age: number) => Reaction>> = {
   quick: random => ({ status: 200, afterMs: 20 + 80 * random() }),
   fails: random => ({ status: random() < 0.3 ? 500 : 200, afterMs: 20 + 80 * random() }),
@@ -61,7 +61,7 @@ export const receiverKinds: Readonly<Record<string, (random: Random, age: number
 
 export type Receivers = ReturnType<typeof makeReceivers>;
 
-/** Creates receivers, one per host, which record their requests and responses. */
+/** Creates the receivers, one per host. They record requests and responses. */
 export function makeReceivers(seed: number, now: () => number) {
   const startedAt = now();
   const posts = new Map<string, Post[]>();
@@ -81,12 +81,12 @@ export function makeReceivers(seed: number, now: () => number) {
     react(host, () => receiverKinds[kind]?.(random, now() - startedAt) ?? refusal);
   }
 
-  /** Adds a receiver with a reaction to each POST. */
+  /** Adds a receiver. Calls `reaction` for each POST to it. */
   function react(host: string, reaction: () => Reaction): void {
     reactions.set(host, reaction);
   }
 
-  /** Records a POST, and returns the reaction to it. */
+  /** Records a POST and returns the receiver's reaction. */
   function take(deliveryId: string, sent: SentPost): Reaction & Pick<Post, 'answer'> {
     const reaction = (reactions.get(sent.host) ?? (() => refusal))();
     const earlier = posts.get(deliveryId) ?? [];

@@ -2,7 +2,7 @@ import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb
 import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import type { WorldRuntime } from './process-runtime.ts';
 
-/** The calls of a request to {base_url} to the store. */
+/** The DynamoDB calls of a request to {base_url}. */
 export interface RequestCost {
   readonly method: string;
   readonly path: string;
@@ -11,15 +11,15 @@ export interface RequestCost {
   read: number;
 }
 
-/** Creates the runtime of one process. It counts the DynamoDB calls of the request that `begin` started last. */
+/** Wraps the runtime of one process. Adds the process's DynamoDB calls to the cost that was last passed to `begin`. */
 export function countCosts(runtime: WorldRuntime) {
   let current: RequestCost | undefined;
   const dynamo: Dynamo = async (command, options) => {
     const cost = current;
-    if (cost) cost.calls += 1; // also if its condition does not hold
-    const answer = await runtime.dynamo(command, options);
-    if (cost) cost.read += command instanceof QueryCommand ? countOf(answer) : keysOf(command);
-    return answer;
+    if (cost) cost.calls += 1; // including calls with a failed condition
+    const output = await runtime.dynamo(command, options);
+    if (cost) cost.read += command instanceof QueryCommand ? countOf(output) : keysOf(command);
+    return output;
   };
   return {
     runtime: { ...runtime, dynamo },
@@ -29,11 +29,11 @@ export function countCosts(runtime: WorldRuntime) {
   };
 }
 
-function countOf(answer: object): number {
-  return 'ScannedCount' in answer ? Number(answer.ScannedCount) : 0;
+function countOf(output: object): number {
+  return 'ScannedCount' in output ? Number(output.ScannedCount) : 0;
 }
 
-/** DynamoDB bills a read by key also if the item does not exist. */
+/** Returns the number of keys that a command reads. DynamoDB bills a read by key even if the item does not exist. */
 function keysOf(command: object): number {
   if (command instanceof GetCommand) return 1;
   if (!(command instanceof BatchGetCommand)) return 0;

@@ -12,19 +12,19 @@ export interface Answered {
   readonly body: Readonly<Record<string, unknown>> | undefined;
   readonly sentAt: number;
   readonly answeredAt: number;
-  /** The status. 502 means that the function died, so its effect is unknown. */
+  /** The HTTP status. After a 502, the function did not finish and its effect is unknown. */
   readonly status: number;
   readonly answer: Readonly<Record<string, unknown>>;
 }
 
-/** Sends a request. The promise resolves in virtual time, and never rejects. */
+/** Sends a request. The returned promise resolves in virtual time and never rejects. */
 export type Request = (
   method: string,
   path: string,
   sent: { readonly account: string; readonly body?: Answered['body'] },
 ) => Promise<Answered>;
 
-/** Creates the client of the functions behind {base_url}, and records requests and responses. */
+/** Creates a client of {base_url} that records requests and responses. */
 export function makeRequests(cloud: () => VirtualCloud) {
   const answered: Answered[] = [];
   let sent = 0;
@@ -43,7 +43,7 @@ export function makeRequests(cloud: () => VirtualCloud) {
       cloud()
         .function(functionOf(ownPath))
         .invoke(event, outcome => {
-          const one = { account, method, path, body, sentAt, answeredAt: cloud().now(), ...read(outcome) };
+          const one = { account, method, path, body, sentAt, answeredAt: cloud().now(), ...parseOutcome(outcome) };
           answered.push(one);
           resolve(one);
         });
@@ -51,18 +51,18 @@ export function makeRequests(cloud: () => VirtualCloud) {
   }
 }
 
-/** Returns whether a request was certainly done or rejected. Otherwise its effect is unknown. */
+/** Returns whether the effect of a request is known. After a 5xx response, the effect is unknown. */
 export function isKnown({ status }: Pick<Answered, 'status'>): boolean {
   return status < 500;
 }
 
-/** Returns the function that handles requests of a path. */
+/** Returns the name of the function that handles requests for a path. */
 export function functionOf(path: string): string {
   const isOfDeliveries = Object.values(deliveryRoutes).some(route => matchPath(route.path, path) !== undefined);
   return isOfDeliveries ? 'deliveries-api' : 'webhooks-api';
 }
 
-function read(outcome: Outcome): Pick<Answered, 'status' | 'answer'> {
+function parseOutcome(outcome: Outcome): Pick<Answered, 'status' | 'answer'> {
   const { result } = outcome.status === 'answered' ? outcome : { result: undefined };
   const { statusCode = 502, body = '' } = { ...(typeof result === 'object' ? result : {}) };
   const answer: unknown = body === '' ? {} : JSON.parse(String(body));

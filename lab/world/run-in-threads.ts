@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 
 /**
- * Runs jobs in threads, as many at once as there are processors. `module` and `name` are the file and the name of the
- * function that does a job. Returns the results in the order of the jobs. `onDone` receives the count of finished jobs.
+ * Runs jobs in one thread per processor. `module` exports the function `name`, which runs a job. Returns the results in
+ * the order of the jobs. Calls `onDone` with the number of finished jobs after each job.
  */
 export async function runInThreads<Job, Result>(
   module: URL,
@@ -13,7 +13,7 @@ export async function runInThreads<Job, Result>(
   onDone: (done: number) => void = () => undefined,
 ): Promise<Result[]> {
   const results: Result[] = [];
-  const waiting = jobs.entries();
+  const remaining = jobs.entries();
   let done = 0;
   await Promise.all(Array.from({ length: Math.min(availableParallelism(), jobs.length) }, work));
   return results;
@@ -21,10 +21,10 @@ export async function runInThreads<Job, Result>(
   async function work(): Promise<void> {
     const thread = new Worker(new URL('./thread.ts', import.meta.url), { workerData: { module: module.href, name } });
     try {
-      for (const [index, job] of waiting) {
-        const answer = once(thread, 'message'); // an error in the thread rejects
+      for (const [index, job] of remaining) {
+        const reply = once(thread, 'message'); // rejects if the thread throws
         thread.postMessage(job);
-        [results[index]] = await answer;
+        [results[index]] = await reply;
         done += 1;
         onDone(done);
       }

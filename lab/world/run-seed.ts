@@ -5,7 +5,7 @@ import type { Compositions } from './stage.ts';
 import { minute, second } from './times.ts';
 import { figuresOf, isDeath, type WorldResult } from './world-result.ts';
 
-/** Runs the world of a seed: a minute of events, three minutes of faults, then calm until work should be finished. */
+/** Runs a world of delivery and checks its invariants. Faults end after three minutes, and the world after 75 minutes. */
 export async function runSeed(
   seed: number,
   faultClass: FaultClass,
@@ -45,8 +45,8 @@ export async function runSeed(
   }
 }
 
-/** During this time the judge runs every 10 seconds, and later every minute. */
+/** The time during which invariants are checked every 10 s. Afterwards, they are checked every minute. */
 const busyTime = 6 * minute;
 
-/** Longer than the schedule, plus the time for a slow backlog. */
+/** The duration of a world. It exceeds the retry schedules plus the time of a slow backlog. */
 const wholeTime = 75 * minute;

@@ -4,25 +4,25 @@ import type { FaultClass } from './fault-classes.ts';
 import { runSeed } from './run-seed.ts';
 import type { Kind, WorldName, WorldResult } from './world-result.ts';
 
-/** Runs a world. The details of its trace and digest are optional, because they use a sixth of the time. */
+/** Runs a world. The details of the trace and the digest are optional, because they take a sixth of the time. */
 export function runWorld({ kind, seed, faultClass }: WorldName, keepsDetails = true): Promise<WorldResult> {
   return runners[kind](seed, faultClass, undefined, keepsDetails);
 }
 
 /** A world to run. */
 export interface SeedJob extends WorldName {
-  /** The id of the delivery, request or session to trace. By default, the one in the first violation. */
+  /** The id of the delivery, request or session to trace. @default - the id in the first violation */
   readonly trace?: string | undefined;
 }
 
 /** The outcome of a world. */
 export interface SeedReport extends Omit<WorldResult, 'trace'> {
-  /** The id of the traced delivery, request or session, if there is a trace. */
+  /** The id of the traced delivery, request or session, or undefined if the trace is empty. */
   readonly traced: string | undefined;
   readonly trace: readonly Happening[];
 }
 
-/** Runs a world, and again if a trace is needed. Returns a report that threads can exchange. */
+/** Runs a world, and runs it again if a trace is required. Returns a report that can be sent between threads. */
 export async function reportWorld({ trace, ...name }: SeedJob): Promise<SeedReport> {
   const { trace: _, ...figures } = await runWorld(name, false);
   const traced = trace ?? figures.violations.find(({ about }) => about !== undefined)?.about;

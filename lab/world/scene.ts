@@ -7,10 +7,10 @@ import type { Answered } from './requests.ts';
 import { queueOf, stageValuesOf } from './stage.ts';
 import { minute, second } from './times.ts';
 
-/** The actions of a scene. Times are in milliseconds. */
+/** The actions that a scenario can use. Times are in milliseconds. */
 export type Scene = Awaited<ReturnType<typeof openScene>>;
 
-/** Runs a scene: one account on the real composition, in virtual time, with deterministic faults. */
+/** Runs a scenario with one account and deterministic faults, on the real compositions in virtual time. */
 export async function playScene(play: (scene: Scene) => Promise<void>, faults: FaultPlan = {}): Promise<void> {
   const scene = await openScene(faults);
   try {
@@ -42,17 +42,17 @@ async function openScene(faults: FaultPlan) {
   await world.begin();
   return { step, run, end, endFaults: cloud.endFaults, at, kill, register, request, publish, delivery, posts };
 
-  /** Calls `act` after a time, while `step` or `run` advances. */
+  /** Schedules `act`. The virtual clock advances during `step` and `run`. */
   function at(after: number, act: () => void): void {
     cloud.at(cloud.now() + after, act);
   }
 
-  /** Kills the processes of a function. */
+  /** Kills all processes of a function. */
   function kill(functionName: string): void {
     for (const process of processes) if (process.functionName === functionName) process.kill('by the scene');
   }
 
-  /** Registers a webhook. Its receiver reacts to each POST, counted from 1. */
+  /** Registers a webhook. Calls `react` with the number of each POST, from 1. */
   async function register(react: (post: number) => Reaction): Promise<void> {
     let number = 0;
     world.receivers.react(host, () => {
@@ -62,12 +62,12 @@ async function openScene(faults: FaultPlan) {
     await request('POST', '/v1/webhooks', { evento: eventName, url: `https://${host}/` });
   }
 
-  /** Sends a request of the account, and waits for the response. @throws {Error} if it is rejected */
+  /** Sends a request and returns the body of its response. @throws {Error} if the status is not 2xx. */
   async function request(method: string, path: string, body?: Answered['body']): Promise<Answered['answer']> {
-    const answers: Answered[] = [];
-    void world.request(method, path, { account, body }).then(one => answers.push(one));
-    await cloud.runUntilSo(() => answers.length > 0);
-    const [{ status, answer } = { status: 0, answer: {} }] = answers;
+    const responses: Answered[] = [];
+    void world.request(method, path, { account, body }).then(one => responses.push(one));
+    await cloud.runUntilSo(() => responses.length > 0);
+    const [{ status, answer } = { status: 0, answer: {} }] = responses;
     if (status < 200 || status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answer)}`);
     return answer;
   }
@@ -80,14 +80,14 @@ async function openScene(faults: FaultPlan) {
     return deliveryId;
   }
 
-  /** Returns a delivery as the API shows it, with the results of its attempts. */
+  /** Returns the state of a delivery and the results of its attempts, from the API. */
   async function delivery(id: string): Promise<{ readonly state: unknown; readonly results: readonly string[] }> {
     const { estado, tentativas } = await request('GET', `${webhookPath}/entregas/${id}`);
     const attempts: readonly { readonly resultado: string }[] = Array.isArray(tentativas) ? tentativas : [];
     return { state: estado, results: attempts.map(({ resultado }) => resultado) };
   }
 
-  /** Returns the statuses of the receiver's responses to POSTs of a delivery, including responses not yet sent. */
+  /** Returns the statuses of the receiver's responses to a delivery, including responses that are not sent yet. */
   function posts(id: string): readonly number[] {
     return world.receivers.postsOf(id).map(({ status }) => status);
   }

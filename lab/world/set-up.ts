@@ -10,7 +10,7 @@ import type { WorldRuntime } from './process-runtime.ts';
 import type { Tokens } from './stage.ts';
 import { day } from './times.ts';
 
-/** Creates a function that fills the tables with the first keys, and each account with its webhook and its token. */
+/** Creates a function that fills the tables with the first keys, the accounts' admins, and the webhooks. */
 export function makeSetUp(runtime: WorldRuntime, accounts: readonly Account[], tokens: Tokens): () => Promise<void> {
   const { dynamo, kms, time, random } = runtime;
   const rotateKeys = composeRotateKeys(keyRotation, runtime, makeTelemetry('rotate-keys', 'rotate-keys', time.now));
@@ -47,13 +47,13 @@ export function makeSetUp(runtime: WorldRuntime, accounts: readonly Account[], t
   }
 }
 
-/** Returns the health of a webhook that failed before the start. Operators were notified after 1 day and after 4. */
+/** Returns the health of a webhook that failed before the start. The service notified operators after 1 and 4 days. */
 function failingSinceBefore(failingSince: number, failingFor: number) {
   const failingMark = [4, 1].map(days => days * day).find(mark => mark < failingFor);
   return { failingSince, ...(failingMark !== undefined && { failingMark, announcedSince: failingSince }) };
 }
 
-/** Returns the id of the webhook whose receiver has this host name. */
+/** Returns the id of the webhook with the receiver at `host`. */
 export function webhookIdOf(host: string): string {
   return `webhook-of-${host}`;
 }

@@ -11,7 +11,7 @@ import type { RequestCost } from './request-costs.ts';
 import { minute, second } from './times.ts';
 import type { WorldTelemetry } from './world-telemetry.ts';
 
-/** The compositions that a world runs. Tests pass faulty compositions to check that the world detects the fault. */
+/** The compositions that a world runs. Tests pass faulty compositions to check that the world detects faults. */
 export interface Compositions {
   readonly deliver: typeof composeDeliver;
   readonly sweep: typeof composeSweep;
@@ -21,7 +21,7 @@ export interface Compositions {
   readonly operators: (runtime: ProcessRuntime) => ProcessRuntime;
 }
 
-/** The dependencies of the functions of a world. */
+/** The dependencies of a world's functions. */
 export interface Stage {
   readonly compositions: Compositions;
   readonly values: StageValues;
@@ -29,65 +29,66 @@ export interface Stage {
   readonly telemetryOf: (service: string, process: ProcessRuntime) => WorldTelemetry;
   readonly tokens: Tokens;
   readonly searchLogs: VirtualCloud['logs'];
-  /** The calls to the store of each request to {base_url}. */
+  /** The DynamoDB calls of each request to {base_url}. */
   readonly costs: RequestCost[];
-  /** The maximum concurrent batches of each lane. */
+  /** The maximum number of concurrent batches, by lane. */
   readonly concurrencyOf: Readonly<Record<Lane, number>>;
-  /** The milliseconds between two sweeps. 0 disables them. @default - a minute */
+  /** The interval between sweeps in milliseconds. 0 disables sweeps. @default - 1 minute */
   readonly sweepEvery?: number;
-  /** A lane whose event source is off for a time, in milliseconds from the start. */
+  /** A period in which the event source of one lane is disabled. */
   readonly standstill?: Standstill | undefined;
 }
 
-/** The period in which the event source of a lane is off. */
+/** A period in which the event source of a lane is disabled. Times are in milliseconds from the start. */
 export interface Standstill {
   readonly lane: Lane;
   readonly from: number;
   readonly until: number;
 }
 
-/** The values that operators have chosen for a stage. */
+/** The configuration of a stage. */
 type StageValues = ReturnType<typeof stageValuesOf>;
 
-/** Returns the values of the stage of a seed. */
+/** Returns the configuration of the stage for a seed. */
 export function stageValuesOf(seed: number) {
   const random = makeRandom(seed * 104_729);
   return {
-    slowConcurrency: placesOfLane,
+    slowConcurrency: concurrency,
     retrySchedule: pick(schedules, random),
     attemptTimeoutMs: pick([5 * second, 15 * second], random),
   };
 }
 
-/** The last wait of the first schedule exceeds the maximum delay of a queue. */
+/** Retry schedules. The last wait of the first schedule exceeds the maximum delay of a queue. */
 const schedules = [
   [5 * second, 20 * second, minute, 1_000 * second],
   [100, second, 5 * second],
   [2 * minute, 2 * minute, 5 * minute, 5 * minute, 10 * minute],
 ];
-/** The access tokens of a world's accounts, by account. */
+
+/** The access tokens, by account. */
 export type Tokens = Map<string, string>;
 
 /** The queues of the lanes. Their names are their URLs. */
 export const queueOf: Readonly<Record<Lane, string>> = { first: 'events', retry: 'retries', slow: 'slow' };
 
-/** The queue of messages that could not be processed. */
+/** The dead-letter queue of all lanes. */
 export const deadLetters = { queue: 'dead-letters', maxReceiveCount: 1_000 };
 
-const placesOfLane = 10;
+const concurrency = 10;
 
-/** The concurrency of a small account. */
-export const standardPlaces: Stage['concurrencyOf'] = { first: placesOfLane, retry: placesOfLane, slow: placesOfLane };
+/** The concurrency of the lanes in a new AWS account. */
+export const standardPlaces: Stage['concurrencyOf'] = { first: concurrency, retry: concurrency, slow: concurrency };
 
-/** The time-outs of the consumers and of received messages, as in `lib/constructs/work-queue.ts`. */
+/** The timeout of consumers in milliseconds and of received messages in seconds, as in `lib/constructs/work-queue.ts`. */
 export const consumerTimeout = 60 * second;
 export const visibilityTimeout = 60;
 
-/** The topics of publishers and of operators. */
+/** The topics for publishers and for operators. */
 export const refusedTopic = 'arn:aws:sns:sa-east-1:111122223333:refused';
 export const operationsTopic = 'arn:aws:sns:sa-east-1:111122223333:operations';
 
-/** The common environment of the functions of delivery: a stage's defaults, tables and queues. */
+/** The common environment of the delivery functions. */
 export const deliveryEnvironment = {
   ...stageConfiguration('dev'),
   webhooksTable: 'Webhooks',
@@ -98,8 +99,8 @@ export const deliveryEnvironment = {
   rejectedEventsTopicArn: refusedTopic,
 };
 
-/** The names of the stage's own hosts. */
+/** The URLs of the stage's APIs. */
 export const ownUrls = { auth: 'https://auth.example.com', base: 'https://base.example.com' } as const;
 
-/** The limits are low, so that integrators reach them. */
+/** The limits of test and resend requests. They are low, so that integrators reach them. */
 export const requestLimits = { testLimit: 2, resendLimit: 5 } as const;

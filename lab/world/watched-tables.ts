@@ -18,37 +18,37 @@ export interface Change {
   readonly before: Item | undefined;
   /** The item after the write. */
   readonly item: Item | undefined;
-  /** The command, which identifies its author. */
+  /** The command that caused the write. */
   readonly command: object;
 }
 
-/** An item between two moments. */
+/** A version of an item, with the period in which it is current. */
 export interface Version {
   readonly from: number;
-  /** `Infinity` for the current version. */
+  /** The end of the period, or `Infinity` for the current version. */
   readonly until: number;
   readonly item: Item | undefined;
 }
 
-/** The tables of a world, with the versions of each item. */
+/** The tables of a world, with all versions of each item. */
 export type WatchedTables = ReturnType<typeof watchTables>;
 
-/** Records the changes of items. The cloud calls this `execute` instead of the `execute` of the tables. */
+/** Wraps tables to record the versions of each item. The virtual cloud calls `execute` of the wrapper. */
 export function watchTables(tables: Tables, now: () => number) {
   const keyNames = new Map<string, readonly string[]>(tableNames().map(name => [name, keyNamesOf(name)]));
   const writes = new Map<string, Change[]>();
   const histories = new Map<string, Map<string, Change[]>>();
   return { execute, writesOf, changesOf, versionsWithin, at };
 
-  /** Executes a command, as the tables do. */
+  /** Executes a command and records its writes. */
   function execute<Output extends object>(command: TablesCommand<Output>): Output {
-    const answer = tables.execute(command);
-    for (const { table, item } of writtenBy(command)) note(table, item, command);
-    return answer;
+    const output = tables.execute(command);
+    for (const { table, item } of writtenBy(command)) recordWrite(table, item, command);
+    return output;
   }
 
-  /** A rejected statement has no effect, but its stored item is recorded again. */
-  function note(table: string, written: Item, command: object): void {
+  /** Records the stored item after a write. After a rejected statement, this repeats the previous version. */
+  function recordWrite(table: string, written: Item, command: object): void {
     const key = keyOf(table, written);
     const { Item: item } = tables.execute(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }));
     const history = listIn(historiesOf(table), nameOf(key));
@@ -58,9 +58,9 @@ export function watchTables(tables: Tables, now: () => number) {
   }
 
   function historiesOf(table: string): Map<string, Change[]> {
-    const found = histories.get(table) ?? new Map();
-    histories.set(table, found);
-    return found;
+    const history = histories.get(table) ?? new Map();
+    histories.set(table, history);
+    return history;
   }
 
   /** Returns the writes of a table, in order. */
@@ -68,24 +68,24 @@ export function watchTables(tables: Tables, now: () => number) {
     return writes.get(table) ?? [];
   }
 
-  /** Returns the changes of each item, by its key values, separated by a space. */
+  /** Returns the changes of each item. The key of the map contains the item's key values, separated by a space. */
   function changesOf(table: TableName): ReadonlyMap<string, readonly Change[]> {
     return historiesOf(table);
   }
 
-  /** Returns each version of an item between two moments, both included. */
+  /** Returns the versions of an item that were current between two times, inclusive. */
   function versionsWithin(table: TableName, key: Item, from: number, to: number): readonly Version[] {
     const history = historiesOf(table).get(nameOf(keyOf(table, key))) ?? [];
-    const forms = [
+    const versions = [
       { from: Number.NEGATIVE_INFINITY, item: undefined },
       ...history.map(({ at, item }) => ({ from: at, item })),
     ];
-    return forms
-      .map((form, index) => ({ ...form, until: forms[index + 1]?.from ?? Number.POSITIVE_INFINITY }))
+    return versions
+      .map((version, index) => ({ ...version, until: versions[index + 1]?.from ?? Number.POSITIVE_INFINITY }))
       .filter(version => version.from <= to && version.until > from);
   }
 
-  /** Returns the item at a moment, after its writes. */
+  /** Returns the item at a time, including writes at that time. */
   function at(table: TableName, key: Item, moment: number): Item | undefined {
     return versionsWithin(table, key, moment, moment).at(-1)?.item;
   }
@@ -95,16 +95,16 @@ export function watchTables(tables: Tables, now: () => number) {
   }
 }
 
-/** Returns the versions of a span. */
+/** Returns the versions of an item in a period, starting with the version that was current at `from`. */
 export function itemsWithin(changes: readonly Change[], from: number, until: number): readonly (Item | undefined)[] {
-  const meanwhile = changes.filter(({ at }) => from < at && at <= until).map(({ item }) => item);
-  return [changes.findLast(({ at }) => at <= from)?.item, ...meanwhile];
+  const later = changes.filter(({ at }) => from < at && at <= until).map(({ item }) => item);
+  return [changes.findLast(({ at }) => at <= from)?.item, ...later];
 }
 
 function listIn(lists: Map<string, Change[]>, name: string): Change[] {
-  const found = lists.get(name) ?? [];
-  lists.set(name, found);
-  return found;
+  const list = lists.get(name) ?? [];
+  lists.set(name, list);
+  return list;
 }
 
 function nameOf(key: Item): string {
@@ -115,7 +115,7 @@ function keyNamesOf(table: TableName): readonly string[] {
   return tableDefinition(table).KeySchema.map(({ AttributeName = '' }) => AttributeName);
 }
 
-/** Returns the writes of a command: the key of each item, perhaps with its other attributes. */
+/** Returns the items that a command writes. Each item has at least its key attributes. */
 function writtenBy(command: object): readonly { readonly table: string; readonly item: Item }[] {
   if (command instanceof PutCommand) return [{ table: command.input.TableName ?? '', item: command.input.Item ?? {} }];
   if (command instanceof UpdateCommand || command instanceof DeleteCommand) {

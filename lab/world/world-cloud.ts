@@ -3,7 +3,7 @@ import type { FaultPlan, VirtualCloud } from '@emissor/cloud/virtual';
 import { makeRandom } from '../../tools/support/random.ts';
 import { tableDefinition, tableNames } from '../../tools/support/tables.ts';
 
-/** Creates the tables of the service. An index, and an inconsistent read, lags by up to `maxLag` milliseconds, by the seed. */
+/** Creates the tables of the service. Indexes and inconsistent reads lag by up to `maxLag` milliseconds, derived from the seed. */
 export function makeServiceTables(seed: number, now: () => number, maxLag = 300): Tables {
   const lag = makeRandom(seed * 31);
   return makeTables({
@@ -13,14 +13,14 @@ export function makeServiceTables(seed: number, now: () => number, maxLag = 300)
   });
 }
 
-/** Returns a plan without faults for the calls of these functions. */
+/** Returns a fault plan that excludes the calls of the functions in `names`. */
 export function sparing(plan: FaultPlan, names: readonly string[]): FaultPlan {
   return { ...plan, fateOf: call => (names.includes(call.functionName) ? 'fine' : plan.fateOf?.(call)) };
 }
 
-/** Calls the function `set-up` to fill the tables. Returns the start time. */
+/** Invokes the function `set-up`, which fills the tables. Returns the start time. */
 export async function setUp(cloud: VirtualCloud): Promise<number> {
   const { status } = await cloud.invoke('set-up', {});
-  if (status !== 'answered') throw new Error(`The world could not be set up: ${status}.`);
+  if (status !== 'answered') throw new Error(`Could not set up the world (${status}).`);
   return cloud.now();
 }

@@ -6,7 +6,7 @@ export const kinds = ['delivery', 'tokens'] as const;
 
 export type Kind = (typeof kinds)[number];
 
-/** The identity of a world. The same three values always produce the same world. */
+/** The identity of a world. The same values always produce the same world. */
 export interface WorldName {
   readonly kind: Kind;
   readonly seed: number;
@@ -14,23 +14,23 @@ export interface WorldName {
 }
 
 export interface WorldResult extends WorldName {
-  /** The hash of all events, which is the same for the same world. */
+  /** The hash of the world's trace. Two runs of the same world have the same hash. */
   readonly digest: string;
-  /** The number of events or requests that arrived. */
+  /** The number of published messages or of requests. */
   readonly asked: number;
-  /** The number of POSTs, or of responses with 200. */
+  /** The number of POSTs or of responses with status 200. */
   readonly done: number;
   readonly deaths: number;
-  /** The maximum delay in milliseconds that the judge saw. It is 0 for worlds of tokens. */
+  /** The maximum time by which a delivery was overdue, in milliseconds. Always 0 for worlds of tokens. */
   readonly worstLateness: number;
   /** The CPU time of this thread in seconds. */
   readonly cpu: number;
   readonly violations: readonly Violation[];
-  /** Returns the history of a delivery, a request or a session, and the deaths of processes meanwhile. */
+  /** Returns the history of a delivery, a request or a session, including all process crashes. */
   readonly trace: (about: string) => readonly Happening[];
 }
 
-/** Returns the figures of a world that has ended. `usageBefore` is this thread's CPU usage at its start. */
+/** Returns the figures of a world that has ended. `usageBefore` is the thread's CPU usage at the start of the world. */
 export function figuresOf(
   cloud: VirtualCloud,
   usageBefore: NodeJS.CpuUsage,
@@ -39,7 +39,7 @@ export function figuresOf(
   return { digest: cloud.digest(), deaths: cloud.trace(isDeath).length, cpu: (user + system) / 1e6 };
 }
 
-/** Returns whether a process dies of a happening. */
+/** Returns whether a trace entry is the crash of a process. */
 export function isDeath({ kind, text }: Happening): boolean {
   return kind === 'process' && text.includes(' dies: ');
 }

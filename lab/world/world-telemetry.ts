@@ -1,28 +1,28 @@
 import type { ProcessRuntime } from '@emissor/cloud/virtual';
 import { makeLog } from '../../lambdas/platform/log.ts';
 
-/** The log and the metrics of a virtual process, as the product's compositions require them. */
+/** The telemetry of a virtual process, as the product's compositions require it. */
 export type WorldTelemetry = ReturnType<Metrics['telemetryOf']>;
 
-/** The measurements of a world's functions. */
+/** The metrics of all functions of a world. */
 type Metrics = ReturnType<typeof makeMetrics>;
 
 /** A value of a metric. */
 interface Measured {
   /** The virtual time of the measurement. */
   readonly at: number;
-  /** The function that measured it. */
+  /** The function that recorded the value. */
   readonly service: string;
   readonly metric: string;
   readonly value: number;
 }
 
-/** Creates the store of all measurements. Measurements of a dead process remain, so judges need one exception less. */
+/** Creates the store of all measurements. It keeps the measurements of crashed processes. */
 export function makeMetrics(now: () => number) {
   const measured: Measured[] = [];
   return { telemetryOf, all: () => measured, sum };
 
-  /** Creates the telemetry of a process. Its log uses the clock of the process. */
+  /** Creates the telemetry of a process. The log uses the clock of the process. */
   function telemetryOf(service: string, { time }: Pick<ProcessRuntime, 'time'>) {
     const add = (metric: string, value: number) => {
       measured.push({ at: now(), service, metric, value });

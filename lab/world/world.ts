@@ -10,16 +10,15 @@ import type { SeedJob, SeedReport } from './run-world.ts';
 import { kinds as allKinds } from './world-result.ts';
 
 /**
- * `npm run world`: runs delivery and the token endpoints with the product's own functions in virtual time, one world
- * per kind and seed, and judges whether every promise is met. Exits with 1 if one is broken; see `options.ts`. With
- * `--isolation`: attacks on delivery, see `isolation/options.ts`.
+ * Implements `npm run world`, which runs one world per kind and seed and checks the service's guarantees. See `options.ts`.
+ * With `--isolation`, runs attacks on delivery instead. See `isolation/options.ts`.
  */
 
 /** The maximum length of a trace line, in characters. */
 const maxLine = 600;
 
-/** The nouns for requests and results of each kind of world. */
-const doings = {
+/** The names of the counts `asked` and `done` for each kind of world. */
+const countNames = {
   delivery: { asked: 'events', done: 'POSTs' },
   tokens: { asked: 'requests', done: 'grants' },
 } as const;
@@ -27,12 +26,12 @@ const doings = {
 if (process.argv.includes('--isolation')) await runProgram(isolationUsage, readIsolationOptions, showIsolation);
 else await runProgram(usage, readOptions, main);
 
-/** Runs the worlds. Returns whether every guarantee is met. */
+/** Runs the selected worlds and prints the results. Returns whether all guarantees are met. */
 async function main({ seeds, kinds, faultClass, trace, gate }: WorldOptions): Promise<boolean> {
-  const drawn = kinds.flatMap(kind =>
+  const selected = kinds.flatMap(kind =>
     seeds.map(seed => ({ kind, seed, faultClass: faultClass ?? classOf(seed), trace })),
   );
-  const jobs: readonly SeedJob[] = gate ? [...readFoundSeeds(), ...drawn] : drawn;
+  const jobs: readonly SeedJob[] = gate ? [...readFoundSeeds(), ...selected] : selected;
   const module = new URL('./run-world.ts', import.meta.url);
   const reports = await runInThreads<SeedJob, SeedReport>(module, 'reportWorld', jobs, done => {
     if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${jobs.length} worlds`);
@@ -40,9 +39,9 @@ async function main({ seeds, kinds, faultClass, trace, gate }: WorldOptions): Pr
   if (process.stderr.isTTY) process.stderr.write('\n');
   for (const report of reports) show(report, seeds.length === 1);
   showFigures(reports);
-  const broken = reports.filter(({ violations }) => violations.length > 0);
-  console.log(broken.length === 0 ? '\nEvery promise is kept.' : `\nA promise is broken by ${listed(broken)}.`);
-  return broken.length === 0;
+  const failed = reports.filter(({ violations }) => violations.length > 0);
+  console.log(failed.length === 0 ? '\nAll guarantees are met.' : `\nGuarantees are violated in ${listed(failed)}.`);
+  return failed.length === 0;
 }
 
 function listed(reports: readonly SeedReport[]): string {
@@ -66,8 +65,8 @@ function classOf(seed: number): FaultClass {
 }
 
 function describe({ kind, seed, faultClass, asked, done, deaths, worstLateness, cpu, digest }: Figures): string {
-  const [did, late] = [doings[kind], Math.round(worstLateness / 1_000)];
-  return `Seed ${seed}, ${kind}, ${faultClass}: ${asked} ${did.asked}, ${done} ${did.done}, ${deaths} deaths, overdue by at most ${late} s, ${cpu.toFixed(1)} s, ${digest}`;
+  const [names, overdue] = [countNames[kind], Math.round(worstLateness / 1_000)];
+  return `Seed ${seed}, ${kind}, ${faultClass}: ${asked} ${names.asked}, ${done} ${names.done}, ${deaths} crashes, overdue by at most ${overdue} s, CPU ${cpu.toFixed(1)} s, digest ${digest}`;
 }
 
 function showViolations(result: Figures, shown: string | undefined): void {
@@ -80,22 +79,22 @@ function showViolations(result: Figures, shown: string | undefined): void {
 function showFigures(results: readonly Figures[]): void {
   const rows = allKinds.flatMap(kind =>
     faultClasses.flatMap(faultClass => {
-      const some = results.filter(result => result.kind === kind && result.faultClass === faultClass);
-      return some.length === 0 ? [] : [[kind, faultClass, ...figuresOf(some)].map(String)];
+      const group = results.filter(result => result.kind === kind && result.faultClass === faultClass);
+      return group.length === 0 ? [] : [[kind, faultClass, ...figuresOf(group)].map(String)];
     }),
   );
-  const head = ['kind', 'class', 'seeds', 'events, requests', 'POSTs, grants', 'deaths', 'latest, s', 'CPU, s'];
+  const head = ['kind', 'class', 'seeds', 'events, requests', 'POSTs, grants', 'crashes', 'max. overdue, s', 'CPU, s'];
   console.log(markdownTable(head, rows));
 }
 
-function figuresOf(some: readonly Figures[]): readonly (number | string)[] {
-  const sum = (of: (result: Figures) => number) => some.reduce((total, result) => total + of(result), 0);
+function figuresOf(group: readonly Figures[]): readonly (number | string)[] {
+  const sum = (of: (result: Figures) => number) => group.reduce((total, result) => total + of(result), 0);
   return [
-    some.length,
+    group.length,
     sum(({ asked }) => asked),
     sum(({ done }) => done),
     sum(({ deaths }) => deaths),
-    Math.round(Math.max(...some.map(({ worstLateness }) => worstLateness)) / 1_000),
+    Math.round(Math.max(...group.map(({ worstLateness }) => worstLateness)) / 1_000),
     sum(({ cpu }) => cpu).toFixed(1),
   ];
 }

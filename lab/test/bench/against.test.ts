@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { compare, figuresIn } from '../../bench/against.ts';
 
-it('compares the figures that both have, by the medians of neighbouring rounds', () => {
+it('returns the median ratio of the figures that both versions report', () => {
   const ours = [
     { bundles: [{ name: 'Token', kibibytes: 90, importMs: 40 }] },
     { bundles: [{ name: 'Token', kibibytes: 90, importMs: 20 }] },

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { partNames } from '../../bench/options.ts';
 
-it('npm run bench -- --quick measures every part', () => {
+it('measures every part with --quick', () => {
   const bench = join(import.meta.dirname, '../../bench/bench.ts');
   const output = execFileSync(process.execPath, [bench, '--quick', '--json'], { encoding: 'utf8', stdio: 'pipe' });
   const measured: Record<string, unknown> = JSON.parse(output);
@@ -11,7 +11,7 @@ it('npm run bench -- --quick measures every part', () => {
   expect(figuresIn(measured).filter(figure => !Number.isFinite(figure))).toEqual([]);
 }, 300_000);
 
-/** Returns all numbers in a result. JSON represents `NaN` as `null`. */
+/** Returns all numbers in a result. `JSON.stringify` writes `NaN` as `null`. */
 function figuresIn(result: unknown): number[] {
   if (typeof result === 'number') return [result];
   if (result === null) return [Number.NaN];

@@ -10,11 +10,11 @@ test.each([
   ['bench', []],
   ['world', []],
   ['world', ['--isolation']],
-])('%s %j reports an unknown option with the usage and without a stack trace, and exits with 2.', (name, words) => {
+])('%s %j prints the usage without a stack trace and exits with 2 for an unknown option', (name, args) => {
   const program = path.join(import.meta.dirname, `../../${name}/${name}.ts`);
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words, '--fast'], { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args, '--fast'], { encoding: 'utf8' });
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-  expect(stderr).toMatch(new RegExp(`^Unknown option '--fast'.*\nnpm run ${[name, ...words].join(' -- ')}`));
+  expect(stderr).toMatch(new RegExp(`^Unknown option '--fast'.*\nnpm run ${[name, ...args].join(' -- ')}`));
   expect(stderr).not.toMatch(/^ {4}at /m);
 });
 
@@ -30,24 +30,24 @@ test.each<[(args: readonly string[]) => unknown, readonly string[]]>([
   [bench.readOptions, ['deliveries']],
   [bench.readOptions, ['toString']],
   [bench.readOptions, ['--json=yes']],
-])('%o rejects %j.', (read, args) => {
+])('%o rejects %j', (read, args) => {
   expect(() => read(args)).toThrow(TypeError);
 });
 
-test('Without options twenty seeds of each kind of world run; a seed is replayed with its class and a trace.', () => {
+test('The world program defaults to 20 seeds of each kind, and accepts one seed with its class and trace.', () => {
   const { seeds, kinds, faultClass } = readOptions([]);
   expect([seeds.length, seeds[0], kinds, faultClass]).toEqual([20, 1, ['delivery', 'tokens'], undefined]);
   const replayed = readOptions(['--seed', '7', '--kind', 'tokens', '--class', 'deaths', '--trace', 'evt_1']);
   expect(replayed).toMatchObject({ seeds: [7], kinds: ['tokens'], faultClass: 'deaths', trace: 'evt_1', gate: false });
 });
 
-test('The first seed of the gate depends on the files of the commit.', () => {
+test('The gate returns the same seeds for the same commit.', () => {
   const { seeds, gate } = readOptions(['--gate', '--seeds', '300']);
   expect([seeds.length, gate]).toEqual([300, true]);
   expect(seeds).toEqual(readOptions(['--gate', '--seeds', '300']).seeds);
 });
 
-test('Without options each attack runs in the three situations of the contract; a name selects one run.', () => {
+test('The isolation program defaults to each attack in each of the three situations, and accepts one attack and situation.', () => {
   const { trials, seeds, isWhole } = readIsolationOptions(['--isolation']);
   expect([seeds, isWhole]).toEqual([[1], true]);
   expect(trials).toHaveLength(3 * attacks.length);
@@ -56,12 +56,12 @@ test('Without options each attack runs in the three situations of the contract; 
   expect(repeated).toMatchObject({ trials: [{ attack, situation: { concurrency: 10 } }], seeds: [7], isWhole: false });
 });
 
-test('Before a release several seeds run; the gate has three runs.', () => {
+test('The isolation program accepts a range of seeds, and --quick selects three trials.', () => {
   expect(readIsolationOptions(['--seed', '4', '--seeds', '3']).seeds).toEqual([4, 5, 6]);
   expect(readIsolationOptions(['--quick']).trials).toHaveLength(3);
 });
 
-test('The benchmark measures all parts, or the named ones in the order of the page.', () => {
+test('The benchmark defaults to all parts, and sorts the specified parts in the order of the page.', () => {
   expect(bench.readOptions([]).parts).toEqual(bench.partNames);
   const { parts, json } = bench.readOptions(['delivery', '--json', 'bundles', 'delivery']);
   expect({ parts, json }).toEqual({ parts: ['bundles', 'delivery'], json: true });

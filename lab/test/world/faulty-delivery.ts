@@ -16,7 +16,7 @@ import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.t
 import type { Runtime } from '../../../lambdas/platform/runtime.ts';
 import type { Compositions } from '../../world/stage.ts';
 
-/** Returns the product without some of its counts. */
+/** Returns a product that omits some metrics. */
 export function countingNone(
   uncounted: readonly string[],
   { deliver = composeDeliver }: Partial<Compositions>,
@@ -31,15 +31,15 @@ export function countingNone(
   };
 }
 
-/** Returns a sweep that does its work and then fails. */
+/** Returns a sweep that fails after it finishes. */
 export function failingAfter(sweep: ReturnType<typeof composeSweep>): ReturnType<typeof composeSweep> {
   return async (...given) => {
     await sweep(...given);
-    throw new Error('It fails.');
+    throw new Error('The sweep fails.');
   };
 }
 
-/** Returns consumers with another runtime. Each change receives the result of the one before it. */
+/** Returns consumers with a changed runtime. Each change receives the result of the previous change. */
 export function consumersWith(...changes: readonly ChangeRuntime[]): Partial<Compositions> {
   return {
     deliver: (environment, runtime, telemetry) => {
@@ -64,17 +64,17 @@ export function blamingItself({ post }: ConsumerRuntime): Pick<ConsumerRuntime, 
   };
 }
 
-/** Returns a runtime that drops all headers of answers. */
+/** Returns a runtime that drops all response headers. */
 export function readingNoHeaders({ post }: ConsumerRuntime): Pick<ConsumerRuntime, 'post'> {
   return { post: async request => ({ ...(await post(request)), headers: {} }) };
 }
 
-/** Sends other headers. */
+/** Adds or replaces request headers. */
 export function sending(headers: Readonly<Record<string, string>>): ChangeRuntime {
   return ({ post }) => ({ post: request => post({ ...request, headers: { ...request.headers, ...headers } }) });
 }
 
-/** Returns a client of DynamoDB that alters each command before its call, and each answer after it, in place. */
+/** Returns a DynamoDB client that alters each command before its call, and each response after it, in place. */
 export function altering(dynamo: Dynamo, alter: Alter, alterAnswer: AlterAnswer = () => undefined): Dynamo {
   return async (command, options) => {
     await alter(command, dynamo);
@@ -87,12 +87,12 @@ export function altering(dynamo: Dynamo, alter: Alter, alterAnswer: AlterAnswer 
 type Alter = (command: { readonly input: object }, dynamo: Dynamo) => unknown;
 type AlterAnswer = (answer: object, command: object) => void;
 
-/** Returns a change by which consumers send altered commands. */
+/** Returns a change that alters the DynamoDB commands of consumers. */
 export function calling(alter: Alter, alterAnswer?: AlterAnswer): ChangeRuntime {
   return ({ dynamo }) => ({ dynamo: altering(dynamo, alter, alterAnswer) });
 }
 
-/** Returns the other functions with altered commands. */
+/** Returns the sweeper and the APIs with altered DynamoDB commands. */
 export function apisWith(alter: Alter): Partial<Compositions> {
   const altered = <Given extends { readonly dynamo: Dynamo }>(runtime: Given) => ({
     ...runtime,
@@ -105,19 +105,19 @@ export function apisWith(alter: Alter): Partial<Compositions> {
   };
 }
 
-/** Stores other items if `change` returns one. */
+/** Returns a change that merges the result of `change` into each stored item. */
 export function storing(change: (item: Item) => Item | undefined): ChangeRuntime {
   return calling(command => {
     if (command instanceof PutCommand) Object.assign(command.input.Item ?? {}, change(command.input.Item ?? {}));
   });
 }
 
-/** Stores other records of attempts, in the format of `packAttempt`. */
+/** Returns a change that replaces the stored attempt records, which have the format of `packAttempt`. */
 export function recording(change: (records: readonly string[]) => readonly string[]): ChangeRuntime {
   return storing(({ attempts }) => (Array.isArray(attempts) ? { attempts: change(attempts) } : undefined));
 }
 
-/** Reads other items. */
+/** Returns a change that replaces or removes the items read by BatchGet. */
 export function reading(change: (table: string, item: Item) => Item | undefined): ChangeRuntime {
   const read = (answer: object, command: object) => {
     if (!(command instanceof BatchGetCommand)) return;
@@ -130,7 +130,7 @@ export function reading(change: (table: string, item: Item) => Item | undefined)
   return calling(() => undefined, read);
 }
 
-/** Returns a sweeper with another `publish`. */
+/** Returns a sweeper with a wrapped `publish`. */
 export function sweepingWith(publish: (runtime: Runtime['publish']) => Runtime['publish']): Partial<Compositions> {
   return {
     sweep: (environment, runtime, telemetry) =>
@@ -138,7 +138,7 @@ export function sweepingWith(publish: (runtime: Runtime['publish']) => Runtime['
   };
 }
 
-/** Publishes everything twice. */
+/** Returns a `publish` that publishes every message twice. */
 export function twice(publish: Runtime['publish']): Runtime['publish'] {
   return async (topicArn, message) => {
     await publish(topicArn, message);
@@ -146,27 +146,27 @@ export function twice(publish: Runtime['publish']): Runtime['publish'] {
   };
 }
 
-/** Drops everything. */
+/** Returns a `publish` that drops every message. */
 export function silently(): Runtime['publish'] {
   return async () => undefined;
 }
 
-/** Returns an API that answers some requests without processing them. */
+/** Returns APIs that respond to some requests without processing them. */
 export function answering(
   ...answers: readonly (readonly [method: string, path: RegExp, status: number, body: object])[]
 ): Partial<Compositions> {
-  const instead = (api: Api) => async (request: HttpRequest) => {
+  const respondInstead = (api: Api) => async (request: HttpRequest) => {
     const { requestContext, rawPath } = request;
-    const meant = answers.find(([method, path]) => requestContext.http.method === method && path.test(rawPath));
-    return meant ? { statusCode: meant[2], body: JSON.stringify(meant[3]) } : api(request);
+    const match = answers.find(([method, path]) => requestContext.http.method === method && path.test(rawPath));
+    return match ? { statusCode: match[2], body: JSON.stringify(match[3]) } : api(request);
   };
   return {
-    webhooksApi: (...given) => instead(composeWebhooksApi(...given)),
-    deliveriesApi: (...given) => instead(composeDeliveriesApi(...given)),
+    webhooksApi: (...given) => respondInstead(composeWebhooksApi(...given)),
+    deliveriesApi: (...given) => respondInstead(composeDeliveriesApi(...given)),
   };
 }
 
-/** Returns an API that shows other states than the stored ones. */
+/** Returns APIs that replace text in their responses. */
 export function showing(...changes: readonly (readonly [RegExp, string])[]): Partial<Compositions> {
   const shown = (api: Api) => async (request: HttpRequest) => {
     const answer = await api(request);
@@ -180,7 +180,7 @@ export function showing(...changes: readonly (readonly [RegExp, string])[]): Par
 
 type Api = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** Sets the due time of resent deliveries to the next full ten minutes. */
+/** Rounds the due time of a pending delivery up to the next ten minutes. */
 export function sendOtherwise(command: object): void {
   if (!(command instanceof PutCommand)) return;
   const { Item: item } = command.input;
@@ -188,13 +188,13 @@ export function sendOtherwise(command: object): void {
   item.nextAttemptAt = 600_000 * Math.ceil(item.nextAttemptAt / 600_000);
 }
 
-/** Finds no entries in the index `undelivered`. */
+/** Changes queries of the index `undelivered` so that they return no items. */
 export function findNoUndelivered(command: object): void {
   if (!(command instanceof QueryCommand) || command.input.IndexName !== 'undelivered') return;
   Object.assign(command.input.ExpressionAttributeValues ?? {}, { ':first': '-', ':last': '-' });
 }
 
-/** Allows an account to end its operator's suspension, or to delete it with the webhook. */
+/** Changes conditions so that an account can end or delete an operator's suspension. */
 export function forgetHolds(command: object): void {
   if (!(command instanceof DeleteCommand || command instanceof UpdateCommand)) return;
   const { ConditionExpression = '', ExpressionAttributeValues: values = {} } = command.input;
@@ -203,14 +203,14 @@ export function forgetHolds(command: object): void {
   }
 }
 
-/** Returns calls of operators that do not delete items whose ids start with a prefix. */
-export function leaving(start: string): Compositions['operators'] {
+/** Returns operators that do not delete items whose ids start with a prefix. */
+export function leaving(prefix: string): Compositions['operators'] {
   return runtime => {
     const { dynamodb } = runtime;
     const send: typeof dynamodb.send = (command, options) => {
       if (command instanceof BatchWriteCommand) {
         for (const { DeleteRequest } of command.input.RequestItems?.Deliveries ?? []) {
-          if (String(DeleteRequest?.Key?.id).startsWith(start))
+          if (String(DeleteRequest?.Key?.id).startsWith(prefix))
             Object.assign(DeleteRequest?.Key ?? {}, { id: 'other' });
         }
       }
@@ -220,14 +220,14 @@ export function leaving(start: string): Compositions['operators'] {
   };
 }
 
-/** Reads each item three times. */
+/** Repeats each BatchGet twice. */
 export async function askAgain(command: object, dynamo: Dynamo): Promise<void> {
   if (!(command instanceof BatchGetCommand)) return;
   await dynamo(command);
   await dynamo(command);
 }
 
-/** Uses the webhooks that were read first. */
+/** Returns a change that always returns the first version of a webhook that it read. */
 export function remembering(): ChangeRuntime {
   const known = new Map<string, Item>();
   return reading((table, item) => {
@@ -238,20 +238,20 @@ export function remembering(): ChangeRuntime {
   });
 }
 
-/** Reads without consistency. */
+/** Changes a BatchGet to inconsistent reads. */
 export function readCarelessly(command: object): void {
   if (!(command instanceof BatchGetCommand)) return;
-  for (const asked of Object.values(command.input.RequestItems ?? {})) asked.ConsistentRead = false;
+  for (const request of Object.values(command.input.RequestItems ?? {})) request.ConsistentRead = false;
 }
 
-/** Returns a runtime whose messages arrive without their delay. */
+/** Returns a runtime that sends messages without a delay. */
 export function withoutDelays(runtime: ConsumerRuntime): Pick<ConsumerRuntime, 'sqs'> {
   return messaging(runtime, input => {
     input.DelaySeconds = 0;
   });
 }
 
-/** Returns a runtime that omits the reason of a dead-letter message. */
+/** Returns a runtime that omits the reason of dead-letter messages. */
 export function withoutReasons(runtime: ConsumerRuntime): Pick<ConsumerRuntime, 'sqs'> {
   return messaging(runtime, ({ MessageAttributes }) => delete MessageAttributes?.reason);
 }

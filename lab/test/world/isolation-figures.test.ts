@@ -17,7 +17,7 @@ const waitsOf = (part: Tenant['part'], first: readonly number[]) => ({
 });
 
 it.each([
-  ['nothing', {}, []],
+  ['a run that meets all limits', {}, []],
   [
     'one first attempt in fifty with 1.2 s extra',
     waitsOf('innocent', quick.toSpliced(0, 20, ...Array(20).fill(1_210))),
@@ -40,12 +40,12 @@ it.each([
   ],
   ['121 attempts in flight in the slow lane', { maxInFlight: 121 }, ['slow lane in flight: 121 > 120']],
   ['a dead-letter message', { deadLetters: 1 }, ['dead-letter messages: 1 > 0']],
-])('judges %s', (_, figures, broken) => {
+])('compares %s with the limits', (_, figures, broken) => {
   const trial = { attack: healthyBurst, situation: inOrder };
   expect(brokenOf(figuresOf(trial, { ...run, ...figures }, run))).toEqual(broken);
 });
 
-it('counts an unsent event or retry as waiting until now, and attempts in flight at one receiver', () => {
+it('measures the wait of unsent events and retries until now, and the attempts in flight at one receiver', () => {
   const behave = () => ({ answers: 20, isSuccess: false });
   const of = (part: Tenant['part']): Tenant => ({
     ...{ part, account: part, webhook: part, resolves: 2, publishes: [0, 1_000], behave },

@@ -11,16 +11,16 @@ import { brokenOf, figuresOf } from '../../world/isolation/verdict.ts';
 import type { Standstill } from '../../world/stage.ts';
 import { minute } from '../../world/times.ts';
 
-const minutes = 60_000; // of a busy machine: each takes up to 40 s of CPU time
+const minutes = 60_000; // a run takes up to 40 s of CPU time
 const run = { situation: inOrder, seed: 1 };
 
-describe('Innocents wait at most as long as promised', { timeout: 5 * minutes }, () => {
+describe('Healthy accounts wait at most as long as the limits allow', { timeout: 5 * minutes }, () => {
   let alone: RunResult;
   beforeAll(async () => {
     alone = await runAttack({ ...run, length: attackLength });
   }, 5 * minutes);
 
-  test.each(quickTrials)('next to: $attack', async trial => {
+  test.each(quickTrials)('during the attack "$attack"', async trial => {
     const attacked = await runAttack({ ...run, ...trial, length: attackLength });
     expect(brokenOf(figuresOf(trial, attacked, alone))).toEqual([]);
   });
@@ -28,7 +28,7 @@ describe('Innocents wait at most as long as promised', { timeout: 5 * minutes },
 
 describe('In a new AWS account', { timeout: 5 * minutes }, () => {
   // Bug: one account's name servers used all executions, and one in twenty events of other accounts waited for minutes.
-  test('registrations with unresolvable names delay no delivery', async () => {
+  test('registrations with unresolvable names do not delay deliveries', async () => {
     const trial = { attack: silentPuts, situation: newAccount };
     const alone = await runAttack({ ...run, situation: newAccount, length: attackLength });
     const attacked = await runAttack({ ...run, ...trial, length: attackLength });
@@ -36,16 +36,16 @@ describe('In a new AWS account', { timeout: 5 * minutes }, () => {
   });
 });
 
-describe('A webhook that hangs has a limited number of attempts in flight', { timeout: 5 * minutes }, () => {
+describe('A webhook that hangs does not exceed the limit of attempts in flight', { timeout: 5 * minutes }, () => {
   const hanging = (rate: number, until: number, resends = 0) => {
     const period = { from: 0, until };
     const behave: Tenant['behave'] = () => ({ answers: Number.POSITIVE_INFINITY, isSuccess: true });
-    const named = { account: 'hangs', webhook: 'hangs', part: 'attacker', resolves: 2 } as const;
-    return { ...run, period, tenants: [{ ...named, resends, behave, publishes: atRate(rate)(period, makeRandom(1)) }] };
+    const owner = { account: 'hangs', webhook: 'hangs', part: 'attacker', resolves: 2 } as const;
+    return { ...run, period, tenants: [{ ...owner, resends, behave, publishes: atRate(rate)(period, makeRandom(1)) }] };
   };
 
   // Bug: the sweeper's copies arrived at the same time, and two processes made the same attempt.
-  test('after an outage of the slow lane, with one for each delivery', async () => {
+  test('after an outage of the slow lane, without duplicate POSTs', async () => {
     const standstill: Standstill = { lane: 'slow', from: 3 * minute, until: 10 * minute };
     const result = await runTenants({ ...hanging(10, 12 * minute), standstill });
     expect(result.postedTwice).toBe(0);
@@ -53,13 +53,13 @@ describe('A webhook that hangs has a limited number of attempts in flight', { ti
   });
 
   // Bug: resends were not counted, and up to 160 attempts were in flight.
-  test('if its owner resends sixty deliveries', async () => {
+  test('if its owner resends 60 deliveries', async () => {
     const result = await runTenants(hanging(30, 1.5 * minute, 60));
     expect(result.maxInFlight).toBeLessThanOrEqual(maxInFlight);
   });
 });
 
-describe('A faulty product is detected', { timeout: 5 * minutes }, () => {
+describe('An isolation run detects a product', { timeout: 5 * minutes }, () => {
   test('that does not hide messages beyond the limit of a webhook', async () => {
     const [length, attack] = [30_000, 'always hangs, burst of 5,000'];
     const alone = await runAttack({ ...run, length });
@@ -68,7 +68,7 @@ describe('A faulty product is detected', { timeout: 5 * minutes }, () => {
   });
 });
 
-/** Returns messages that a process hides immediately. */
+/** Changes visibility timeouts to 0, so that messages return to the queue immediately. */
 const hidesNothing: Alter = runtime => {
   const { sqs } = runtime;
   const send: typeof sqs.send = (command, options) => {

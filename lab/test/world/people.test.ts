@@ -32,7 +32,7 @@ import {
   withoutReasons,
 } from './faulty-delivery.ts';
 
-/** A product with faults that affect people, and the violations that one world must find. */
+/** A faulty product, and the violations that its world must report. */
 interface Faulty {
   readonly that: string;
   readonly altered: Partial<Compositions>;
@@ -45,7 +45,7 @@ const products: readonly Faulty[] = [
   {
     that: 'uses old versions of webhooks',
     altered: consumersWith(remembering()),
-    found: [/POSTed to another URL|while an operator suspends/],
+    found: [/POSTed to the wrong URL|although an operator suspended the webhook/],
   },
   {
     that: 'reads webhooks without consistency',
@@ -57,12 +57,12 @@ const products: readonly Faulty[] = [
     altered: consumersWith(withoutDelays, runtime => {
       return reading((_, item) => ({ ...item, nextAttemptAt: runtime.time.now() }))(runtime);
     }),
-    found: [/POSTed before its time/],
+    found: [/POSTed before the due time/],
   },
   {
-    that: 'has another schedule',
+    that: 'uses a shorter retry schedule',
     altered: { deliver: (stage, ...rest) => composeDeliver({ ...stage, retrySchedule: [1_000] }, ...rest) },
-    found: [/before its schedule was over/],
+    found: [/before the end of the retry schedule/],
   },
   {
     that: 'defers for ten minutes',
@@ -74,7 +74,7 @@ const products: readonly Faulty[] = [
     found: [/deferred for longer/],
   },
   {
-    that: 'uses other waits',
+    that: 'uses longer waits',
     seed: 2,
     altered: {
       deliver: (stage, ...rest) => composeDeliver({ ...stage, retrySchedule: [9e3, 9e3, 9e3, 9e3] }, ...rest),
@@ -85,7 +85,7 @@ const products: readonly Faulty[] = [
     that: 'does not release a quick webhook from the slow lane',
     seed: 3,
     altered: consumersWith(reading((_, item) => (item.slowSince ? { ...item, hold: 60_000_000 } : item))),
-    found: [/stays in the slow lane/],
+    found: [/remains in the slow lane/],
   },
   {
     that: 'releases a webhook from the slow lane too early',
@@ -96,7 +96,7 @@ const products: readonly Faulty[] = [
   {
     that: 'ignores slowness and failures',
     altered: consumersWith(reading((_, item) => ({ ...item, slowSince: undefined, failingSince: undefined }))),
-    found: [/its webhook is slow/, /first lane, but it keeps failing/, /long failures have no consequence/],
+    found: [/its webhook is slow/, /first lane, but its webhook keeps failing/, /neither announced nor suspended/],
   },
   {
     that: 'forgets the due time of resent deliveries',
@@ -115,7 +115,7 @@ const products: readonly Faulty[] = [
     found: [/a test was attempted in a quick lane/],
   },
   {
-    that: 'signs with another secret, drops answers, holds tests, and skips numbers',
+    that: 'signs with another secret, loses responses, holds tests, and skips attempt numbers',
     altered: consumersWith(
       sending({ 'webhook-signature': 'v1,AAAA' }),
       storing(item => {
@@ -124,10 +124,10 @@ const products: readonly Faulty[] = [
         return item.attempt === 3 ? { attempt: 4 } : undefined;
       }),
     ),
-    found: [/signed by other secrets/, /attempt \d+ is not stored/, /a test was held/, /number is missing or repeated/],
+    found: [/signed with the wrong secrets/, /attempt \d+ is not stored/, /a test was held/, /number is missing/],
   },
   {
-    that: 'signs at another time, never charges, and leaves orphans',
+    that: 'signs a wrong timestamp, does not charge attempts, and leaves orphaned items',
     altered: consumersWith(
       sending({ 'webhook-timestamp': '1767225600' }),
       storing(item => {
@@ -135,10 +135,10 @@ const products: readonly Faulty[] = [
         return item.charged === 2 ? { charged: 1 } : undefined;
       }),
     ),
-    found: [/its timestamp/, /charged incorrectly/, /without an owner/],
+    found: [/the timestamp/, /charged incorrectly/, /without an owner/],
   },
   {
-    that: 'keeps ended deliveries in the index and for ever, sends no notices, and counts no event without a webhook',
+    that: 'never deletes deliveries, leaves them in the index, sends no notices, and omits EventWithoutWebhook',
     altered: countingNone(
       ['EventWithoutWebhook'],
       consumersWith(
@@ -148,26 +148,26 @@ const products: readonly Faulty[] = [
       ),
     ),
     found: [
-      /ended, and in the index/,
-      /kept for \d+ ms/,
-      /: 0 notices of \d+ events in calm/,
-      /0 × EventWithoutWebhook/,
+      /ended, but still in the index/,
+      /retained for \d+ ms/,
+      /: 0 notices of \d+ events without faults/,
+      /EventWithoutWebhook is 0/,
       /without all attributes/,
     ],
   },
   {
-    that: 'holds deliveries that it may send',
+    that: 'holds deliveries of active webhooks',
     altered: consumersWith(reading((table, item) => (table === 'Webhooks' ? { ...item, status: 'suspended' } : item))),
-    found: [/held with an active/],
+    found: [/held although its webhook was active/],
   },
   {
-    that: 'cancels deliveries that it may send, and leaves other items of a deleted account',
+    that: 'cancels deliveries of registered webhooks, and does not delete all items of an account',
     seed: 26,
     altered: {
       operators: leaving('limit#tests'),
       ...consumersWith(reading((table, item) => (table === 'Webhooks' ? { ...item, webhookId: 'other' } : item))),
     },
-    found: [/cancelled during/, /limit#tests.* is left of .*, which was deleted/],
+    found: [/cancelled although/, /limit#tests.* remains after the deletion/],
   },
   {
     that: 'treats copies of an event as other events',
@@ -178,7 +178,7 @@ const products: readonly Faulty[] = [
     found: [/logged as event.conflicting_copy/],
   },
   {
-    that: 'undoes changes, publishes no announcements, and forgets suspensions by operators',
+    that: 'overwrites changes, publishes no announcements, and ignores suspensions by operators',
     altered: {
       ...apisWith(forgetHolds),
       ...consumersWith(
@@ -186,10 +186,10 @@ const products: readonly Faulty[] = [
       ),
       ...sweepingWith(silently),
     },
-    found: [/undone by another/, /announcement missing/, /an operator had suspended/],
+    found: [/overwrote another change/, /announcement missing/, /although an operator suspended it/],
   },
   {
-    that: 'announces twice, incompletely, and a 410 that no receiver returned',
+    that: 'publishes announcements twice, without all fields, and for a 410 that no receiver returned',
     altered: {
       ...sweepingWith(publish =>
         twice((topic, { Subject, Message }) =>
@@ -197,23 +197,23 @@ const products: readonly Faulty[] = [
         ),
       ),
     },
-    found: [/no receiver answered 410/, /announced twice in calm/, /announcement incomplete/],
+    found: [/no receiver returned 410/, /announced twice without faults/, /announcement incomplete/],
   },
   {
-    that: 'records only the latest attempt, treats a 503 as a success, and failed deliveries as delivered',
+    that: 'records only the latest attempt, treats a 503 as a success, and stores failed deliveries as delivered',
     altered: consumersWith(
       recording(records => records.slice(-1)),
       recording(records => records.map(record => record.replace(',1503,', ',0503,'))),
       storing(({ state }) => (state === 'failed' ? { state: 'delivered' } : undefined)),
     ),
-    found: [/a recorded attempt is gone/, /delivered without a successful answer/, /delivered without a success/],
+    found: [/a recorded attempt is missing/, /without a successful response/, /without a successful attempt/],
   },
   {
     that: 'renumbers recorded attempts at each write',
     altered: consumersWith(
       recording(records => records.map(record => record.replace(/^\d+/, number => `${Number(number) + 1}`))),
     ),
-    found: [/a recorded attempt was changed/, /recorded under another number/],
+    found: [/a recorded attempt was changed/, /recorded with the wrong number/],
   },
   {
     that: 'sends notices twice, treats refused connections as internal errors, and ignores `Retry-After`',
@@ -221,10 +221,10 @@ const products: readonly Faulty[] = [
       ['InternalError'],
       consumersWith(({ publish }) => ({ publish: twice(publish) }), blamingItself, readingNoHeaders),
     ),
-    found: [/two notices of one event in calm/, /an internal error in calm/, /0 × InternalError/, /wait is shorter/],
+    found: [/two notices of one event/, /an internal error without faults/, /InternalError is 0/, /wait is shorter/],
   },
   {
-    that: 'answers without reading, first set',
+    that: 'returns invented responses (first set)',
     altered: answering(
       ['DELETE', /criada$/, 204, {}],
       ['PUT', /criada$/, 404, { code: 'webhook_not_found' }],
@@ -235,16 +235,16 @@ const products: readonly Faulty[] = [
     ),
     found: [
       /but it still exists/,
-      /though it existed/,
+      /although it existed/,
       /but it is not stored/,
       /no attempt followed/,
       /reenvio of .*never active/,
-      /404 .*though it exists/,
+      /404 .*although it exists/,
       /not in the list/,
     ],
   },
   {
-    that: 'answers without reading, second set',
+    that: 'returns invented responses (second set)',
     altered: answering(
       ['POST', /webhooks$/, 201, {}],
       ['PUT', /criada$/, 200, {}],
@@ -256,12 +256,12 @@ const products: readonly Faulty[] = [
     ),
     found: [
       /but it was not stored/,
-      /it was never so/,
-      /never the secret/,
-      /though no operator had/,
+      /this state was never stored/,
+      /the secret was never stored/,
+      /although no operator suspended it/,
       /was accepted but not stored/,
-      /reenvios.*though it does not exist/,
-      /shown with other attempts/,
+      /reenvios.*although it does not exist/,
+      /with the wrong attempts/,
     ],
   },
   {
@@ -272,18 +272,18 @@ const products: readonly Faulty[] = [
       deliveriesApi: (environment, runtime, telemetry) =>
         composeDeliveriesApi(environment, runtime, telemetry, { ...requestLimits, resendLimit: 1 }),
     },
-    found: [/^GET .* makes \d+ calls/, /refused below the limit/, /another Authorization/],
+    found: [/^GET .* makes \d+ calls/, /rejected below the limit/, /wrong Authorization header/],
   },
   {
-    that: 'overcounts a replay by one, shows it as running for ever, and fails after each sweep',
+    that: 'returns a wrong count for replays, never returns their final state, and fails after each sweep',
     altered: {
       ...showing([/"enviadas":/, '$&1'], [/"estado":"c[a-z]*o"/, '"estado":"em_andamento"']),
       sweep: (...given) => failingAfter(composeSweep(...given)),
     },
-    found: [/is shown with \d+ sent/, /is shown as em_andamento/, /in calm an invocation failed/],
+    found: [/reports \d+ resent/, /reports the state em_andamento/, /an invocation failed without faults/],
   },
   {
-    that: 'shows other results, other answers, no waits, no failures, and no events without a webhook',
+    that: 'returns wrong results and responses, and omits waits, failures and events without a webhook',
     seed: 11,
     altered: showing(
       [/"resultado":"http"/g, '"resultado":"interno"'],
@@ -292,16 +292,16 @@ const products: readonly Faulty[] = [
       [/"falhando_desde":"[^"]*"/g, '"falhando_desde":null'],
       [/"eventos_sem_webhook":\[[^\]]+\]/, '"eventos_sem_webhook":[]'],
     ),
-    found: [/with other results/, /^the answer to/, /listed incorrectly/, /that never existed/, /sees too few events/],
+    found: [/wrong results/, /^the response to/, /listed incorrectly/, /that never existed/, /webhook is empty/],
   },
   {
     that: 'completes replays without finding their deliveries',
     seed: 2,
     altered: apisWith(findNoUndelivered),
-    found: [/replay \S+ left it out/],
+    found: [/replay \S+ skipped it/],
   },
   {
-    that: 'sends all deliveries of a replay at once, and resends up to ten minutes late',
+    that: 'resends all deliveries of a replay at once, and delays resends by up to ten minutes',
     seed: 2,
     altered: apisWith(sendOtherwise),
     found: [/sends more than 2 deliveries within 100 ms/, /resent with a delay/],

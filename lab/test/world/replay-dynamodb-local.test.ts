@@ -32,18 +32,18 @@ let endpoint = '';
 
 beforeAll(async () => {
   endpoint = await startDynamoDbLocal();
-}, 300_000); // the first run on a machine downloads it
+}, 300_000); // the first run downloads DynamoDB Local
 
 afterAll(teardown);
 
-test('DynamoDB Local gives the same answers as the tables of faulty worlds.', { timeout: 900_000 }, async () => {
-  // Worlds and replays run one after the other: a replay would slow each turn of the loop.
+test('DynamoDB Local returns the same responses as the virtual tables.', { timeout: 900_000 }, async () => {
+  // Replays start after all worlds have ended, because a replay would slow down the worlds' event loop.
   const recorded: (readonly Executed[])[] = [];
   for (let seed = 1; seed <= worlds; seed += 1) recorded.push(await recordWorld(seed));
   const replays: ReturnType<typeof replay>[] = [];
   for (const executed of recorded) {
     replays.push(replay(executed, endpoint, `world${replays.length}`));
-    await replays.at(-atOnce);
+    await replays.at(-concurrentReplays);
   }
   const results = await Promise.all(replays);
   const sum = (of: (result: (typeof results)[number]) => number) => results.reduce((all, one) => all + of(one), 0);
@@ -54,16 +54,16 @@ test('DynamoDB Local gives the same answers as the tables of faulty worlds.', { 
     sum(one => one.leftOut),
   ];
   console.log(
-    `${worlds} worlds: ${compared} answers compared, ${ofIndexes} of them of indexes. For lagging indexes (${late}) the answer without lag was compared. Omitted: ${leftOut} pages of scans.`,
+    `${worlds} worlds: compared ${compared} responses, ${ofIndexes} of them from indexes (${late} lagged). Omitted ${leftOut} pages of scans.`,
   );
   expect(results.flatMap(({ differences }) => differences).slice(0, 3)).toEqual([]);
   expect(compared).toBeGreaterThan(worlds * 1_000);
-  expect(late).toBeLessThan(ofIndexes / 10); // it hides later comparisons
+  expect(late).toBeLessThan(ofIndexes / 10); // the recorded response of a lagging index is not compared
 });
 
-const atOnce = 4;
+const concurrentReplays = 4;
 
-/** Runs a world with all faults, of delivery or of tokens alternately. Returns the commands that its tables executed. */
+/** Runs a world of delivery or tokens, alternately, with all faults. Returns the commands that its tables executed. */
 async function recordWorld(seed: number): Promise<readonly Executed[]> {
   const isOfTokens = seed % 2 === 0;
   const world = isOfTokens ? makeTokenWorld(seed, 'all') : makeWorld(seed, 'all');
@@ -80,7 +80,7 @@ async function recordWorld(seed: number): Promise<readonly Executed[]> {
   return executed;
 }
 
-/** Records the commands that tables execute from now on. Of a partly rejected batch it records the rest. */
+/** Records the commands that tables execute from now on. It records only the executed part of a partly rejected batch. */
 function record(tables: { readonly execute: (command: TablesCommand<object>) => object }): readonly Executed[] {
   const executed: Executed[] = [];
   const { execute } = tables;
@@ -144,31 +144,31 @@ test.each<readonly [string, readonly TablesCommand<object>[]]>([
     [batchWrite('a', 'b'), batchWrite('b', ''), batchGet('a', 'b', 'c'), batchGet('a', 'a'), batchWrite('a', 'a')],
   ],
   ['statements', [insert('a', 'b'), insert('b', 'c'), batchGet('a', 'b', 'c'), insert('a', 'a'), insert('a', '')]],
-  ['transactions', [transact(...[1, 2, 3].map(insertThe)), transact(grow(1), drop(2), insertThe(4)), scan]],
+  ['transactions', [transact(...[1, 2, 3].map(insertItem)), transact(increment(1), remove(2), insertItem(4)), scan]],
   [
     'a cancelled transaction',
-    [transact(...[1, 2].map(insertThe)), transact(insertThe(3), insertThe(1), drop(2)), scan],
+    [transact(...[1, 2].map(insertItem)), transact(insertItem(3), insertItem(1), remove(2)), scan],
   ],
   [
     'a transaction that breaks a rule',
     [
       transact(),
       transact({}),
-      transact(insertThe(1), drop(1)),
-      transact(...[...Array(101).keys()].map(insertThe)),
-      transact(insertThe(1), grow(2)),
-      transact(insertThe(1), { Put: { TableName, Item: { ...Key, generation: 2, s: 'x'.repeat(409_600) } } }),
+      transact(insertItem(1), remove(1)),
+      transact(...[...Array(101).keys()].map(insertItem)),
+      transact(insertItem(1), increment(2)),
+      transact(insertItem(1), { Put: { TableName, Item: { ...Key, generation: 2, s: 'x'.repeat(409_600) } } }),
       scan,
     ],
   ],
-  ['a repeated transaction', [...[1, 1, 2].map(n => once(insertThe(n))), transact(insertThe(1)), scan]],
+  ['a repeated transaction', [...[1, 1, 2].map(n => once(insertItem(n))), transact(insertItem(1)), scan]],
   [
     'scans',
     [put({}), put({ kind: 'b', n: 1 }), new ScanCommand({ TableName, FilterExpression: 'attribute_exists(n)' })],
   ],
   ['scans of an index', [...threeHeads, scanDue('dueAt'), scanDue('id, dueShard'), scanDue('id, absent')]],
   ['unused placeholders', [put({}), update('REMOVE n', 1), query({ ExpressionAttributeNames: { '#n': 'n' } })]],
-])('DynamoDB Local gives the same answers: %s', async (name, commands) => {
+])('DynamoDB Local returns the same responses: %s', async (name, commands) => {
   const { execute } = makeTables({ definitions, now: () => 0 });
   const executed: Executed[] = [];
   for (const command of commands) executed.push({ command, outcome: await outcomeOf(() => execute(command)) });
@@ -176,7 +176,7 @@ test.each<readonly [string, readonly TablesCommand<object>[]]>([
   expect({ differences, late }).toEqual({ differences: [], late: 0 });
 });
 
-test('A wrong digit is reported.', async () => {
+test('A replay reports a wrong digit.', async () => {
   const right = { Item: { kind: 'k', generation: { N: '1' }, n: { N: '11' } } };
   const wrong = { Item: { ...right.Item, n: { N: '12' } } };
   const written = { command: put({ n: 11 }), outcome: {} };
@@ -189,7 +189,7 @@ test('A wrong digit is reported.', async () => {
   expect(differences).toMatchObject([{ virtual: wrong, real: right }]);
 });
 
-test('The answer of a lagging index is counted as late.', async () => {
+test('A replay counts the response of a lagging index as late.', async () => {
   const { execute } = makeTables({ definitions, now: () => 0, lag: () => 100 });
   const consistentGet = new GetCommand({ TableName: table, Key: { id: 'a', part: 'head' }, ConsistentRead: true });
   const commands: readonly TablesCommand<object>[] = [head('a', 'xa'), due(), consistentGet];
@@ -235,17 +235,17 @@ function once(operation: Operation): TransactWriteCommand {
   return new TransactWriteCommand({ TransactItems: [operation], ClientRequestToken: 'token' });
 }
 
-function insertThe(generation: number): Operation {
+function insertItem(generation: number): Operation {
   const ConditionExpression = 'attribute_not_exists(generation)';
   return { Put: { TableName, Item: { ...Key, generation }, ConditionExpression } };
 }
 
-function grow(generation: number): Operation {
+function increment(generation: number): Operation {
   const [UpdateExpression, ExpressionAttributeValues] = ['SET n = generation + :v', { ':v': 1 }];
   return { Update: { TableName, Key: { ...Key, generation }, UpdateExpression, ExpressionAttributeValues } };
 }
 
-function drop(generation: number): Operation {
+function remove(generation: number): Operation {
   return { Delete: { TableName, Key: { ...Key, generation }, ConditionExpression: 'attribute_not_exists(n)' } };
 }
 

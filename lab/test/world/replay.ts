@@ -12,33 +12,33 @@ import { ServiceError } from '@emissor/cloud/virtual';
 import { withoutSignature } from '../../../test/support/database/database.ts';
 import { tableDefinition, tableNames } from '../../../tools/support/tables.ts';
 
-/** A command and the answer of the virtual tables. */
+/** A command and its outcome in the virtual tables. */
 export interface Executed {
   readonly command: TablesCommand<object>;
   readonly outcome: object;
 }
 
-/** The tables of the service. */
+/** The table definitions of the service. */
 export const definitions = tableNames().map(name => ({ TableName: name, ...tableDefinition(name) }));
 
-/** Preserves all digits of a number: `{ N: '0.1' }`. */
+/** The options of the document client. It returns a number as its digits, for example `{ N: '0.1' }`. */
 const translate = {
   marshallOptions: { removeUndefinedValues: true },
   unmarshallOptions: { wrapNumbers: (digits: string) => ({ N: digits }) },
 };
 
-/** Calls `act` and returns its answer, or its error if DynamoDB may return that error too. */
+/** Calls `act` and returns its result, or its error if it is an error of DynamoDB. */
 export async function outcomeOf(act: () => object): Promise<object> {
   try {
     return structuredClone(await act());
   } catch (error) {
-    const isAnswer = error instanceof ServiceError || (error instanceof Error && '$metadata' in error);
-    if (!isAnswer) throw error;
+    const isDynamoError = error instanceof ServiceError || (error instanceof Error && '$metadata' in error);
+    if (!isDynamoError) throw error;
     return { error: error.name, reasons: reasonsOf(error) };
   }
 }
 
-/** Returns DynamoDB's reasons for cancelling a transaction: a code for each operation. */
+/** Returns the cancellation reasons of a transaction, which are one code for each operation. */
 export function reasonsOf(error: object): readonly object[] {
   const { CancellationReasons: reasons = [] }: { readonly CancellationReasons?: readonly Reason[] } = error;
   return reasons.map(({ Code }) => ({ Code }));
@@ -49,16 +49,16 @@ interface Reason {
 }
 
 /**
- * Executes commands again on empty tables of DynamoDB Local and compares each answer. Its indexes see all writes at once. So the answer of
- * a lagging index is counted as `late`, and the answer of virtual tables without lag is compared. DynamoDB does not define the order of
- * equal index keys or of a scan: scan pages are left out.
+ * Repeats commands on empty tables of DynamoDB Local and compares each response. Indexes of DynamoDB Local do not lag, so a response of a
+ * lagging index counts as `late`, and the comparison uses virtual tables without lag. Pages of scans are not compared, because DynamoDB
+ * does not define their order.
  *
- * @param region - unique among the replays at this endpoint
+ * @param region - must be unique among the replays at this endpoint
  */
 export async function replay(executed: readonly Executed[], endpoint: string, region: string) {
   const engine = new DynamoDBClient({
     endpoint,
-    region, // it separates the databases of one endpoint
+    region, // separates the databases at one endpoint
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     signer: { sign: withoutSignature(region) },
     maxAttempts: 1,
@@ -73,14 +73,14 @@ export async function replay(executed: readonly Executed[], endpoint: string, re
     const [real, virtual] = [await outcomeOf(() => client.send(command)), await outcomeOf(() => execute(command))];
     const recorded = comparable(command, outcome);
     const isOfIndex = command instanceof QueryCommand && command.input.IndexName !== undefined;
-    const inTime = isOfIndex ? comparable(command, virtual) : recorded;
-    const isLate = !isDeepStrictEqual(recorded, inTime);
+    const withoutLag = isOfIndex ? comparable(command, virtual) : recorded;
+    const isLate = !isDeepStrictEqual(recorded, withoutLag);
     if (isOfIndex) result.ofIndexes += 1;
     if (isLate) result.late += 1;
     if (isPageOfScan(command)) result.leftOut += 1;
     else {
       result.compared += 1;
-      const difference = { input: command.input, virtual: inTime, real: comparable(command, real) };
+      const difference = { input: command.input, virtual: withoutLag, real: comparable(command, real) };
       if (!isDeepStrictEqual(difference.virtual, difference.real)) result.differences.push(difference);
     }
   }
@@ -88,7 +88,7 @@ export async function replay(executed: readonly Executed[], endpoint: string, re
   return result;
 }
 
-/** A method, so that it may return the types of its own commands. */
+/** The client's `send`. It is declared as a method, so that TypeScript does not check the types of specific commands. */
 interface Client {
   send(command: TablesCommand<object>): Promise<object>;
 }
@@ -98,31 +98,31 @@ function isPageOfScan(command: object): boolean {
   return command.input.Limit !== undefined || command.input.ExclusiveStartKey !== undefined;
 }
 
-/** Removes what DynamoDB does not define: messages, undefined orders, and a capacity that was not requested. */
+/** Removes the properties that DynamoDB does not define: messages, undefined orders, and a capacity that was not requested. */
 function comparable(command: object, outcome: object): unknown {
   const {
     $metadata: _,
     ConsumedCapacity: __,
-    ...answer
+    ...output
   } = { $metadata: undefined, ConsumedCapacity: undefined, ...outcome };
-  const given = Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== undefined));
-  const { Items, Responses } = given;
-  if (command instanceof ScanCommand) return plain({ ...given, Items: inAnyOrder(Items) });
+  const defined = Object.fromEntries(Object.entries(output).filter(([, value]) => value !== undefined));
+  const { Items, Responses } = defined;
+  if (command instanceof ScanCommand) return plain({ ...defined, Items: inAnyOrder(Items) });
   if (command instanceof BatchExecuteStatementCommand && Array.isArray(Responses)) {
     return Responses.map(response => response.Error?.Code);
   }
-  if (!(command instanceof BatchGetCommand) || !Responses) return plain(given);
+  if (!(command instanceof BatchGetCommand) || !Responses) return plain(defined);
   const tables = Object.entries(Responses).flatMap(([table, items]) =>
     items.length > 0 ? [[table, inAnyOrder(items)]] : [],
   );
-  return plain({ ...given, Responses: Object.fromEntries(tables) });
+  return plain({ ...defined, Responses: Object.fromEntries(tables) });
 }
 
 function inAnyOrder(items: unknown): readonly string[] {
   return Array.isArray(items) ? items.map(item => JSON.stringify(plain(item))).sort() : [];
 }
 
-/** Returns a value with numbers as digits and names in order. */
+/** Returns a value with numbers as digits and sorted property names. */
 function plain(value: unknown): unknown {
   if (typeof value === 'number') return { N: String(value) };
   if (value instanceof Uint8Array) return { B: Buffer.from(value).toString('base64') };

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import type { Reaction } from '../../world/receivers.ts';
 import { playScene, webhookPath } from '../../world/scene.ts';
 
-const answers = (status: number): Reaction => ({ status, afterMs: 50 });
+const responds = (status: number): Reaction => ({ status, afterMs: 50 });
 const hangs: Reaction = { status: 200, afterMs: Number.POSITIVE_INFINITY };
 
-test('A delivery whose receiver hangs uses up its schedule, even if a process dies.', () =>
+test('A delivery to a receiver that hangs fails after all retries, even if a process crashes.', () =>
   playScene(async ({ register, publish, step, kill, run, delivery, posts }) => {
     await register(() => hangs);
     const id = publish();
@@ -14,21 +14,21 @@ test('A delivery whose receiver hangs uses up its schedule, even if a process di
     kill('deliver-first');
     await run();
     expect(await delivery(id)).toEqual({ state: 'falhou', results: Array(3).fill('tempo_esgotado') });
-    expect(posts(id)).toHaveLength(4); // the one without a stored outcome is repeated
+    expect(posts(id)).toHaveLength(4); // one attempt is repeated, because its outcome was not stored
   }));
 
-test('A delivery that fails twice and then succeeds is delivered by its third attempt.', () =>
+test('The third attempt delivers an event after two failures.', () =>
   playScene(async ({ register, publish, run, delivery, posts }) => {
-    await register(post => answers(post <= 2 ? 500 : 200));
+    await register(post => responds(post <= 2 ? 500 : 200));
     const id = publish();
     await run();
     expect(await delivery(id)).toEqual({ state: 'entregue', results: ['http', 'http', 'entregue'] });
     expect(posts(id)).toEqual([500, 500, 200]);
   }));
 
-test('A webhook whose receiver answers 410 is suspended, and its deliveries are held.', () =>
+test('A 410 response suspends the webhook and holds its deliveries.', () =>
   playScene(async ({ register, publish, run, request, delivery, posts }) => {
-    await register(() => answers(410));
+    await register(() => responds(410));
     const gone = publish();
     await run();
     const later = publish();
@@ -39,7 +39,7 @@ test('A webhook whose receiver answers 410 is suspended, and its deliveries are 
     expect(posts(later)).toEqual([]);
   }));
 
-test('A process that dies between the POST and the store duplicates the event without losing it.', () => {
+test('A crash between the POST and the write of its outcome duplicates the POST and does not lose the event.', () => {
   let posted = false;
   let died = false;
   const fateOf: FaultPlan['fateOf'] = ({ service }) => {
@@ -50,7 +50,7 @@ test('A process that dies between the POST and the store duplicates the event wi
   };
   return playScene(
     async ({ register, publish, run, delivery, posts }) => {
-      await register(() => answers(200));
+      await register(() => responds(200));
       const id = publish();
       await run();
       expect(await delivery(id)).toEqual({ state: 'entregue', results: ['entregue'] });
@@ -60,10 +60,10 @@ test('A process that dies between the POST and the store duplicates the event wi
   );
 });
 
-test('A message that SQS delivers twice is POSTed once.', () =>
+test('The consumer POSTs a message once if SQS delivers it twice.', () =>
   playScene(
     async ({ register, publish, at, run, endFaults, delivery, posts }) => {
-      await register(() => answers(200));
+      await register(() => responds(200));
       const id = publish();
       at(1_000, endFaults);
       await run();
@@ -73,13 +73,13 @@ test('A message that SQS delivers twice is POSTed once.', () =>
     { copies: 1 },
   ));
 
-test('A delivery that waits when its webhook is deleted is cancelled, and no later webhook gets it.', () =>
+test('Deleting a webhook cancels its waiting deliveries, and a new webhook does not receive them.', () =>
   playScene(async ({ register, publish, step, request, run, delivery, posts }) => {
-    await register(() => answers(500));
+    await register(() => responds(500));
     const id = publish();
     await step(2_000);
     await request('DELETE', webhookPath);
-    await register(() => answers(200));
+    await register(() => responds(200));
     await run();
     expect(await delivery(id)).toEqual({ state: 'cancelada', results: ['http'] });
     expect(posts(id)).toEqual([500]);

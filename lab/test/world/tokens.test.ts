@@ -11,7 +11,7 @@ import type { TokenCompositions } from '../../world/auth/token-stage.ts';
 import type { FaultClass } from '../../world/fault-classes.ts';
 import { altering, readCarelessly } from './faulty-delivery.ts';
 
-/** A product with faults, and the violations that each must cause. */
+/** A faulty product, and the violations that its world must report. */
 interface Faulty {
   readonly that: string;
   readonly altered: Partial<TokenCompositions>;
@@ -22,37 +22,37 @@ interface Faulty {
   readonly seed?: number;
 }
 
-/** Faults that the product once had. */
+/** Faults that the product had in the past. */
 const former: readonly Faulty[] = [
   {
-    that: 'leaves the session of an uncommitted login (T1)',
+    that: 'does not delete the session of an unsuccessful login (T1)',
     faultClass: 'spells',
     altered: sending(command => {
       if (command instanceof DeleteCommand && command.input.ConditionExpression === undefined) aimElsewhere(command);
     }),
-    found: [/^a login without tokens leaves a session/],
+    found: [/^a login without tokens left a session/],
   },
   {
-    that: 'restarts a day-old count that others restarted meanwhile (T3)',
+    that: 'restarts an expired failure count that another login already restarted (T3)',
     seed: 2,
     altered: sending(command => {
       if (!(command instanceof UpdateCommand) || nameIn(command, 'latestFailure') === undefined) return;
       if (!command.input.UpdateExpression?.includes('if_not_exists')) writeAnyway(command, 'pk');
     }),
-    found: [/^a failure is not counted as one/],
+    found: [/^a failure does not count as one/],
   },
 ];
 
 const others: readonly Faulty[] = [
   {
-    that: 'rotates and commits regardless of concurrent writes',
+    that: 'rotates tokens and records successes regardless of concurrent writes',
     altered: sending(command => {
       if (command instanceof DeleteCommand && command.input.TableName === 'Lockouts') writeAnyway(command, 'pk');
       if (!(command instanceof UpdateCommand) || nameIn(command, 'rotationId') === undefined) return;
       writeAnyway(command, 'userId');
       addOneTo(command, 'counter');
     }),
-    found: [/^a refresh token has two successors/, /^a success was recorded under a lock/],
+    found: [/^a refresh token has two successors/, /^a success was recorded during a lock/],
   },
   {
     that: 'never ends sessions or counts failures',
@@ -62,22 +62,22 @@ const others: readonly Faulty[] = [
       if (isOfClient || (nameIn(command, 'revokedFor') ?? nameIn(command, 'latestFailure'))) aimElsewhere(command);
     }),
     found: [
-      /^revoked, but not ended/,
-      /^used again, but not ended/,
-      /^a failure does not count/,
-      /^a refused password does not count for its client/,
+      /^session not ended after revocation/,
+      /^session not ended after reuse/,
+      /^a failure does not count$/,
+      /^a rejected password does not count for its client/,
     ],
   },
   {
-    that: 'ignores ends of sessions and roles',
+    that: 'ignores roles and ended sessions',
     seed: 3,
     altered: reading((table, item) => {
       if (table === 'Users' || table === 'Clients')
         Object.assign(item, { version: 1, status: 'enabled', role: 'admin' });
     }),
     found: [
-      /^token refresh_token: granted what had to be refused/,
-      /^introspect: granted what had to be refused/,
+      /^token refresh_token: granted instead of rejected/,
+      /^introspect: granted instead of rejected/,
       /^a token has the scope "webhooks:read webhooks:manage" instead of ""/,
     ],
   },
@@ -87,14 +87,14 @@ const others: readonly Faulty[] = [
     altered: reading((_, item) => {
       if (item.lastFailureAt !== undefined) item.lastFailureAt = Number(item.lastFailureAt) - 3_600_000;
     }),
-    found: [/^token password: granted what had to be refused/],
+    found: [/^token password: granted instead of rejected/],
   },
   {
     that: 'locks with the first failure',
     altered: reading((_, item) => {
       if (item.failures !== undefined) item.failures = Number(item.failures) + 4;
     }),
-    found: [/^token password: refused what had to be granted/],
+    found: [/^token password: rejected instead of granted/],
   },
   {
     that: 'ends sessions only after a role change, and grants more than requested',
@@ -104,15 +104,15 @@ const others: readonly Faulty[] = [
       operate: runtime => makeOperators({ ...runtime, dynamo: altering(runtime.dynamo, endOtherwise) }),
     },
     found: [
-      /^token refresh_token: granted what had to be refused/,
-      /^introspect: granted what had to be refused/,
-      /^token refresh_token: refused what had to be granted/,
-      /^revoked, but not ended/,
+      /^token refresh_token: granted instead of rejected/,
+      /^introspect: granted instead of rejected/,
+      /^token refresh_token: rejected instead of granted/,
+      /^session not ended after revocation/,
       /^a token has the scope "webhooks:read webhooks:manage" instead of "webhooks:read"/,
     ],
   },
   {
-    that: 'keeps the credential of a former address (A5)',
+    that: 'does not delete the credential of a former address (A5)',
     altered: {
       operate: runtime => makeOperators({ ...runtime, dynamo: altering(runtime.dynamo, keepFormer) }),
     },
@@ -121,10 +121,10 @@ const others: readonly Faulty[] = [
   {
     that: 'reads without consistency',
     altered: sending(readCarelessly),
-    found: [/^a refresh token has two successors/, /^introspect: granted what had to be refused/],
+    found: [/^a refresh token has two successors/, /^introspect: granted instead of rejected/],
   },
   {
-    that: 'has wrong times, sums, reads, ends, hashes, limits and no handling of unforeseen input',
+    that: 'has wrong token times, metrics, reads, TTLs, hashes and limits, and returns 500',
     altered: {
       token: composeCareless,
       introspect: (...given) => {
@@ -133,15 +133,15 @@ const others: readonly Faulty[] = [
       },
     },
     found: [
-      /^introspect: unforeseen/,
+      /^introspect: internal error/,
       /^the times of a token are wrong/,
       /^the metric TokenIssued is/,
-      /^a session outlives its end/,
+      /^the TTL of a session is wrong/,
       /^login: BatchGet Users 2 times instead of 1/,
-      /^a refused password costs 2 hashes/,
-      /^a login that found a lock costs a hash/,
-      /^a login leaves a hash of other parameters/,
-      /^400 with the limit of a client reached always/,
+      /^a rejected password computed 2 hashes/,
+      /^a login rejected by a lock computed a hash/,
+      /^a login did not update the hash parameters/,
+      /^status 400, but the client limit was always reached/,
     ],
   },
 ];
@@ -154,12 +154,12 @@ test.each([...former, ...others])(
   },
 );
 
-/** Returns the product with altered commands of DynamoDB: each is altered in place. */
+/** Returns a product that alters each DynamoDB command in place. */
 function sending(alter: (command: { readonly input: object }) => void): Partial<TokenCompositions> {
   return calling(dynamo => altering(dynamo, alter));
 }
 
-/** Returns the product with altered results of BatchGet: each item is altered in place. */
+/** Returns a product that alters each item read by BatchGet in place. */
 function reading(alter: (table: string, item: Item) => void): Partial<TokenCompositions> {
   const read = (answer: object) => {
     const { Responses = {} }: { readonly Responses?: Record<string, Item[]> } = answer;
@@ -168,7 +168,7 @@ function reading(alter: (table: string, item: Item) => void): Partial<TokenCompo
   return calling(dynamo => altering(dynamo, () => undefined, read));
 }
 
-/** Returns the product with another client of DynamoDB. */
+/** Returns a product with a wrapped DynamoDB client. */
 function calling(wrap: (dynamo: Dynamo) => Dynamo): Partial<TokenCompositions> {
   return {
     token: (environment, runtime, telemetry) =>
@@ -181,8 +181,8 @@ function calling(wrap: (dynamo: Dynamo) => Dynamo): Partial<TokenCompositions> {
 }
 
 /**
- * Its tokens outlive their sessions, which end at another time. It counts each answer twice, reads everything twice, computes a hash with
- * each user that it reads, never replaces one, and has no limit for a client.
+ * Composes a token function with many faults. Sessions end before their tokens. It counts each response and reads each item twice, computes
+ * a hash for each read of a user, does not update hashes, and has no client limit.
  */
 function composeCareless(
   ...[environment, runtime, telemetry]: Parameters<typeof composeToken>
@@ -210,7 +210,7 @@ function endEarly({ input }: PutCommand): void {
   input.Item = { ...input.Item, ttl: 1, absoluteExpiresAt: Number(input.Item?.createdAt) + 600_000 };
 }
 
-/** Returns an endpoint that receives another text in its request. */
+/** Returns an endpoint that replaces text in the body of its requests. */
 function changing<Answer>(answer: (request: HttpRequest) => Answer, what: RegExp, instead: string) {
   return (event: HttpRequest | { readonly requestContext?: never }) => {
     if (!event.requestContext) throw new Error('The request is empty.');
@@ -218,7 +218,7 @@ function changing<Answer>(answer: (request: HttpRequest) => Answer, what: RegExp
   };
 }
 
-/** Omits the new version of a user or client, unless a role is set. */
+/** Increments the version of a user or client only if the update sets a role. */
 function endOtherwise(command: object): void {
   if (!(command instanceof UpdateCommand)) return;
   const { UpdateExpression: update = '' } = command.input;
@@ -226,7 +226,7 @@ function endOtherwise(command: object): void {
   command.input.UpdateExpression = grown.replace(`${nameIn(command, 'version')} = `, 'another = ');
 }
 
-/** Writes a transaction without its deletions. */
+/** Removes the deletions from a transaction. */
 function keepFormer(command: object): void {
   if (!(command instanceof TransactWriteCommand)) return;
   command.input.TransactItems = command.input.TransactItems?.filter(({ Delete }) => !Delete);
@@ -234,12 +234,12 @@ function keepFormer(command: object): void {
 
 const cost = { memory: 8, passes: 1, parallelism: 1, tagLength: 4 };
 
-/** Changes the key of a write to one that is never read. */
+/** Changes the key of a write to a key that is never read. */
 function aimElsewhere({ input }: DeleteCommand | UpdateCommand): void {
   input.Key = Object.fromEntries(Object.keys(input.Key ?? {}).map(name => [name, 'elsewhere']));
 }
 
-/** Writes existing items regardless of the condition. */
+/** Extends the condition of a write so that it succeeds for every existing item. */
 function writeAnyway({ input }: DeleteCommand | UpdateCommand, key: string): void {
   input.ConditionExpression = `(${input.ConditionExpression}) OR attribute_exists(${key})`;
 }
@@ -253,7 +253,7 @@ function addOneTo(command: UpdateCommand, attribute: string): void {
   input.ExpressionAttributeValues = { ...input.ExpressionAttributeValues, [value]: 1 };
 }
 
-/** Returns the placeholder of an attribute whose name starts with a prefix. */
+/** Returns the placeholder of the first attribute whose name starts with a prefix. */
 function nameIn({ input }: UpdateCommand, prefix: string): string | undefined {
   const names = Object.entries(input.ExpressionAttributeNames ?? {});
   return names.find(([, name]) => name.startsWith(prefix))?.[0];

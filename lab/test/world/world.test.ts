@@ -9,14 +9,14 @@ import { runSeed } from '../../world/run-seed.ts';
 import type { Compositions } from '../../world/stage.ts';
 import { consumersWith } from './faulty-delivery.ts';
 
-test('The same seed gives the same world in two programs.', async () => {
+test('The same seed produces the same world in two processes.', async () => {
   const [one, other] = [await runProgram('7'), await runProgram('7')];
-  expect(one.match(digests)).toHaveLength(2); // of each kind of world
+  expect(one.match(digests)).toHaveLength(2); // one for each kind of world
   expect(other.match(digests)).toEqual(one.match(digests));
   expect((await runSeed(7, 'all')).digest).toBe((await runSeed(7, 'all')).digest);
 });
 
-/** Runs a seed in a separate program. Its digest differs from that of this suite: log lines contain line numbers, which Vite changes. */
+/** Runs a seed in a separate process. Its digest differs from the digest in Vitest, because log lines contain line numbers. */
 async function runProgram(seed: string): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [program, '--seed', seed, '--class', 'all']);
   return stdout;
@@ -25,15 +25,15 @@ async function runProgram(seed: string): Promise<string> {
 const digests = /\b[0-9a-f]{16}\b/g;
 const program = path.join(import.meta.dirname, '../../world/world.ts');
 
-/** Faults of the product, and the violation that each must cause. */
+/** Faults of the product, and the violation that each fault must cause. */
 const faults: readonly (readonly [string, Partial<Compositions>, RegExp])[] = [
   [
     'sends slow deliveries to another queue',
     { deliver: (environment, ...rest) => composeDeliver({ ...environment, slowQueueUrl: 'dead-letters' }, ...rest) },
-    /a dead-letter message|overdue by more/,
+    /an unexpected dead-letter message|overdue by more/,
   ],
   [
-    'acknowledges before it has stored',
+    'acknowledges messages before it stores the outcome',
     {
       deliver: (...given) => {
         const consume = composeDeliver(...given);
@@ -46,7 +46,7 @@ const faults: readonly (readonly [string, Partial<Compositions>, RegExp])[] = [
     /lost|pending at the end|overdue by more/,
   ],
   [
-    'loses its retries, and never measures overdue deliveries',
+    'loses retries, and does not measure overdue deliveries',
     {
       deliver: (environment, ...rest) => composeDeliver({ ...environment, retryQueueUrl: 'dead-letters' }, ...rest),
       sweep: (environment, runtime, telemetry) => {
@@ -86,7 +86,7 @@ const faults: readonly (readonly [string, Partial<Compositions>, RegExp])[] = [
   ['has no sweeper', { sweep: () => async () => undefined }, /pending at the end/],
 ];
 
-test('An event reaches its POST in 10 calls through at most 8 files.', async () => {
+test('The stack trace of a POST has 10 calls in at most 8 files.', async () => {
   Error.stackTraceLimit = 50;
   const stacks: string[] = [];
   const altered = consumersWith(({ post }) => ({
@@ -110,5 +110,5 @@ test.each(faults)('The world detects a product that %s', async (_, fault, found)
     if (about !== undefined) expect(trace(about).map(({ kind }) => kind)).toContain('call');
     return;
   }
-  expect.unreachable('No seed detected it.');
+  expect.unreachable('No seed detected the fault.');
 });

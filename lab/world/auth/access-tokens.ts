@@ -3,14 +3,14 @@ import type { Client } from '../../../lambdas/auth/principals/client.ts';
 import type { User } from '../../../lambdas/auth/principals/user.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 
-/** Returns the unverified claims of an access token, or undefined for any other text. */
+/** Returns the unverified claims of an access token, or undefined if the text is not an access token. */
 export function claimsOf(token: string): Readonly<Record<string, unknown>> | undefined {
-  const [, claims, signature, beyond] = token.split('.');
-  const isOne = token.startsWith('ey') && signature !== undefined && beyond === undefined; // a refresh token has four parts
-  return claims !== undefined && isOne ? decode(claims) : undefined;
+  const [, claims, signature, fourth] = token.split('.');
+  const isJwt = token.startsWith('ey') && signature !== undefined && fourth === undefined; // a refresh token has four parts
+  return claims !== undefined && isJwt ? decode(claims) : undefined;
 }
 
-/** Creates a check that an access token was signed by a key of the keyring, by the rules of RFC 9068. */
+/** Creates a function that verifies an access token with the keys of the keyring, as RFC 9068 requires. */
 export function makeSignatureCheck(keyring: readonly Item[]): (token: string) => boolean {
   const keys = new Map<unknown, KeyObject>();
   for (const { kind, keyId, publicKey } of keyring) {
@@ -28,13 +28,13 @@ export function makeSignatureCheck(keyring: readonly Item[]): (token: string) =>
   };
 }
 
-/** Returns the scope of a token by the contract: the requested scopes that both the role and the client allow. */
-export function scopeOf({ scopes }: Client, { role }: User, asked = scopeOfAdmins): string {
-  const own = role === 'admin' ? scopeOfAdmins.split(' ') : [];
-  return own.filter(name => asked.split(' ').includes(name) && scopes.some(scope => scope === name)).join(' ');
+/** Returns the requested scopes that both the role and the client allow. A token must have exactly these scopes. */
+export function scopeOf({ scopes }: Client, { role }: User, requested = adminScope): string {
+  const roleScopes = role === 'admin' ? adminScope.split(' ') : [];
+  return roleScopes.filter(name => requested.split(' ').includes(name) && scopes.some(one => one === name)).join(' ');
 }
 
-const scopeOfAdmins = 'webhooks:read webhooks:manage';
+const adminScope = 'webhooks:read webhooks:manage';
 
 function decode(part: string): Readonly<Record<string, unknown>> {
   const decoded: Readonly<Record<string, unknown>> = JSON.parse(Buffer.from(part, 'base64url').toString());

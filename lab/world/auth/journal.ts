@@ -2,21 +2,21 @@ import { type TokenResponse, tokenResponse } from '../../../lambdas/auth/answers
 import { clockError } from '../times.ts';
 import type { Change } from '../watched-tables.ts';
 
-/** The functions that people call. */
+/** The endpoints of the auth service. */
 export type Endpoint = 'token' | 'revoke' | 'introspect';
 
 export type Form = Readonly<Record<string, string>>;
 
-/** The name that a hash has among the calls of a request. */
+/** The name of a hash in the calls of a request. */
 export const hashName = 'Argon2';
 
 /** A DynamoDB call or a hash that belongs to a request. */
 export interface RequestCall {
-  /** For example `Update Sessions`. */
+  /** The operation and its table, for example `Update Sessions`. */
   readonly name: string;
-  /** The end of the call as the product saw it. It is undefined if its process died first. */
+  /** The outcome of the call from the product's point of view, or undefined if the process crashed first. */
   readonly ending?: 'answered' | 'refused' | 'unanswered';
-  /** The number of attempts that the SDK made. */
+  /** The number of attempts by the SDK. */
   readonly attempts?: number;
 }
 
@@ -30,28 +30,27 @@ export interface TokenRequest {
   readonly endpoint: Endpoint;
   readonly form: Form;
   readonly ip: string;
-  /** The time at which the gateway received it. */
+  /** The time at which the gateway received the request. */
   readonly sentAt: number;
-  /** The time at which its function responded or its process died. */
+  /** The time at which the function responded or its process crashed. */
   endedAt?: number;
-  /** Undefined if its process died. */
+  /** The response, or undefined if the process crashed. */
   answer?: Answer;
   readonly calls: RequestCall[];
 }
 
 export interface Commanded {
   readonly name: string;
-  /** The id of the user or client that it concerns. */
+  /** The id of the affected user or client. */
   readonly about: string;
   readonly sentAt: number;
-  /** Undefined while it is in flight. */
+  /** The time at which the command ended, or undefined while it is in flight. */
   endedAt?: number;
 }
 
-/** The requests of a world, and their writes. */
+/** The requests of a world, and the calls that they caused. */
 export type Journal = ReturnType<typeof makeJournal>;
 
-/** Creates the journal of a world. */
 export function makeJournal(now: () => number) {
   const requests = new Map<string, TokenRequest>();
   const requestOf = new WeakMap<object, TokenRequest>();
@@ -67,11 +66,11 @@ export function makeJournal(now: () => number) {
 
   function find(id: string): TokenRequest {
     const request = requests.get(id);
-    if (!request) throw new RangeError(`There is no request ${id}.`);
+    if (!request) throw new RangeError(`Request ${id} does not exist.`);
     return request;
   }
 
-  /** Records that a command is sent for a request. */
+  /** Records a DynamoDB command of a request. */
   function beginCall(request: TokenRequest, command: { readonly input: object }): RequestCall {
     const call = { name: nameOf(command) };
     request.calls.push(call);
@@ -89,12 +88,12 @@ export function makeJournal(now: () => number) {
   }
 }
 
-/** Returns the earliest and the latest time at which a process may have read during a request. */
+/** Returns the earliest and latest clock time of a process during a request. */
 export function timesOf({ sentAt, endedAt = sentAt }: TokenRequest): readonly [number, number] {
   return [sentAt - clockError, endedAt + clockError];
 }
 
-/** Returns the tokens of a granted request. */
+/** Returns the tokens in the response to a request, or undefined if the request was not granted. */
 export function tokensOf({ endpoint, answer }: TokenRequest): TokenResponse | undefined {
   return endpoint === 'token' && answer?.status === 200 ? tokenResponse.parse(answer.body) : undefined;
 }

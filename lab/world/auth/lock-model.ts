@@ -6,28 +6,28 @@ import type { Change, WatchedTables } from '../watched-tables.ts';
 import { type Journal, type TokenRequest, timesOf } from './journal.ts';
 import { clientFailureLimit } from './token-stage.ts';
 
-/** A write of the failures of an address at a client. It counts a failure, or clears the failures after a success. */
+/** A write of the failure count of an address at a client. It adds a failure, or clears the count after a success. */
 export interface LockWrite extends Change {
   readonly request: TokenRequest;
   readonly kind: 'failure' | 'success';
-  /** The number of failures that count after it, by the rule. */
+  /** The expected failure count after the write. */
   readonly counted: number;
 }
 
-/** Computes when an address was locked at a client, from the written failures and successes and the contract's rule. */
+/** The expected locks of addresses at clients, computed from the written failures and successes. */
 export type LockModel = ReturnType<typeof makeLockModel>;
 
-/** Creates the model of a world that has ended. */
+/** Creates the lock model of a world that has ended. */
 export function makeLockModel(watched: WatchedTables, journal: Journal) {
   const writes: LockWrite[] = [];
   const counts = new Map<string, Count>();
-  for (const change of watched.writesOf('Lockouts')) if (String(change.key.pk).startsWith('lock#')) follow(change);
+  for (const change of watched.writesOf('Lockouts')) if (String(change.key.pk).startsWith('lock#')) applyWrite(change);
   const keys = new Map(writes.map(({ request, key }) => [pairOf(request), key]));
   const firstWrites = new Map(writes.map(({ request, at }) => [request, at] as const).toReversed());
   return { writes, lockOf, limitOf };
 
-  /** Processes a write. Failures of the set-up, which belong to no request, are too old to count. */
-  function follow(change: Change): void {
+  /** Applies a write to the model. Failures from the set-up do not belong to a request and are too old to count. */
+  function applyWrite(change: Change): void {
     const { at, item, key, command } = change;
     const name = `${key.pk} ${key.sk}`;
     const request = journal.authorOf(change);
@@ -40,8 +40,8 @@ export function makeLockModel(watched: WatchedTables, journal: Journal) {
   }
 
   /**
-   * Returns `always` if a lock was on until the login's first write, which may clear the lock. Returns `never` if no
-   * lock was on until the login's end. Otherwise returns `sometimes`.
+   * Returns `always` if a lock was active until the login's first write, which may clear the lock. Returns `never` if no
+   * lock was active during the login. Otherwise returns `sometimes`.
    */
   function lockOf(request: TokenRequest): 'always' | 'never' | 'sometimes' {
     const key = keys.get(pairOf(request));
@@ -49,16 +49,16 @@ export function makeLockModel(watched: WatchedTables, journal: Journal) {
     const [from, to] = timesOf(request);
     const spans = watched
       .versionsWithin('Lockouts', key, from, to)
-      .map(span => ({ begin: Math.max(span.from, from), until: Math.min(span.until, to), end: lockEnd(span.item) }));
-    // A throttled store may count a failure late. Its lock may have ended already, but it started during the login.
-    const hasBegun = spans.some(({ end }, index) => end > (spans[index - 1]?.end ?? end));
-    if (!hasBegun && spans.every(({ end }) => end + clockError < from)) return 'never';
+      .map(span => ({ start: Math.max(span.from, from), until: Math.min(span.until, to), end: lockEnd(span.item) }));
+    // A throttled store may record a failure after the end of its lock. Such a lock still counts as started during the login.
+    const hasStarted = spans.some(({ end }, index) => end > (spans[index - 1]?.end ?? end));
+    if (!hasStarted && spans.every(({ end }) => end + clockError < from)) return 'never';
     const firstWrite = firstWrites.get(request) ?? to;
-    const before = spans.filter(({ begin }) => begin < firstWrite);
+    const before = spans.filter(({ start }) => start < firstWrite);
     return before.every(({ until, end }) => end - clockError > Math.min(until, firstWrite)) ? 'always' : 'sometimes';
   }
 
-  /** Returns whether a client had too many rejected passwords in its minute during a login through it. */
+  /** Returns whether a client had reached its limit of rejected passwords during a login. */
   function limitOf(request: TokenRequest): 'always' | 'never' | 'sometimes' {
     const { form, sentAt, endedAt = sentAt } = request;
     const reached = watched
@@ -71,14 +71,14 @@ export function makeLockModel(watched: WatchedTables, journal: Journal) {
   }
 }
 
-/** Returns the end of an item's lock. The fifth failure locks for 1 s, each later one twice as long, up to 15 min. */
+/** Returns the end of an item's lock. The fifth failure locks for 1 s. Each later failure doubles the time, up to 15 minutes. */
 export function lockEnd(item: Item | undefined): number {
-  const beyond = Number(item?.failures ?? 0) - 5;
-  if (beyond < 0) return Number.NEGATIVE_INFINITY;
-  return Number(item?.lastFailureAt) + Math.min(1_000 * 2 ** beyond, 15 * 60_000);
+  const extraFailures = Number(item?.failures ?? 0) - 5;
+  if (extraFailures < 0) return Number.NEGATIVE_INFINITY;
+  return Number(item?.lastFailureAt) + Math.min(1_000 * 2 ** extraFailures, 15 * 60_000);
 }
 
-/** The number of failures that count by the rule, and the time of the last failure. */
+/** The expected failure count, and the time of the last failure. */
 interface Count {
   readonly failures: number;
   readonly last: number;

@@ -17,12 +17,12 @@ import { makeScene } from './scene.ts';
 import { tokenFunctions } from './token-functions.ts';
 import type { TokenCompositions, TokenRuntime, TokenStage } from './token-stage.ts';
 
-/** A world of tokens, with its state for judges. */
+/** A world of tokens, with the state that invariants read. */
 export type TokenWorld = ReturnType<typeof makeTokenWorld>;
 
 /**
- * Creates the token, revocation and introspection functions in virtual time, with the clients, users and guessers of
- * the seed. The globals of this program are guarded until `end`, so only one world may exist at a time.
+ * Creates a world with the token, revocation and introspection functions. The seed determines the users' actions and the
+ * faults. The world captures the standard output of this process until `end`, so only one world may exist at a time.
  */
 export function makeTokenWorld(
   seed: number,
@@ -34,7 +34,7 @@ export function makeTokenWorld(
   const watched = watchTables(tables, now);
   const journal = makeJournal(now);
   const metrics = makeMetrics(now);
-  const nobody = makeReceivers(seed, () => 0);
+  const receivers = makeReceivers(seed, () => 0);
   const population = makePopulation();
   const stage: TokenStage = {
     compositions: { ...product, ...compositions },
@@ -63,10 +63,10 @@ export function makeTokenWorld(
   }
 
   function runtimeOf(process: ProcessRuntime): TokenRuntime {
-    return { ...makeWorldRuntime(process, nobody), keyDerivation: makeQuickDerivation(process) };
+    return { ...makeWorldRuntime(process, receivers), keyDerivation: makeQuickDerivation(process) };
   }
 
-  /** Creates the keys, clients and users. Returns the start time. */
+  /** Fills the tables with the keys, clients and users. Returns the start time. */
   function begin(): Promise<number> {
     return setUp(cloud);
   }

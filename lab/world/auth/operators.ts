@@ -15,7 +15,7 @@ export type Command =
   | { readonly name: keyof typeof ofUsers; readonly user: WorldUser }
   | { readonly name: keyof typeof ofClients; readonly client: WorldClient };
 
-/** Creates a function that runs operators' commands on the stores of their command line. */
+/** Creates a function that runs operators' commands with the same stores as the operators' CLI. */
 export function makeOperators(
   runtime: TokenRuntime,
   hashParameters?: HashParameters,
@@ -28,7 +28,7 @@ export function makeOperators(
   };
 }
 
-/** Creates a function that fills the tables with keys, clients, and users, whose hashes have former parameters. */
+/** Creates a function that fills the tables with keys, clients and users. The users' hashes have outdated parameters. */
 export function makeTokenSetUp(runtime: TokenRuntime, { clients, users }: Population): () => Promise<void> {
   const { dynamo, time, random } = runtime;
   const telemetry = makeTelemetry('rotate-keys', 'rotate-keys', time.now);
@@ -49,7 +49,7 @@ export function makeTokenSetUp(runtime: TokenRuntime, { clients, users }: Popula
   };
 }
 
-type Deed<Subject> = (stores: ReturnType<typeof makeStores>, subject: Subject) => Promise<unknown>;
+type Action<Subject> = (stores: ReturnType<typeof makeStores>, subject: Subject) => Promise<unknown>;
 
 function makeStores(runtime: TokenRuntime, hashParameters?: HashParameters) {
   const { dynamo, time, random } = runtime;
@@ -69,12 +69,12 @@ const ofUsers = {
   'create-user': async ({ users }, user) => {
     user.userId = (await users.createUser(user)).userId;
   },
-  /** From here on, the model expects the new password. */
+  /** Sets the current password of the user. */
   'set-password': async ({ users, lockout }, { userId, email, password }) => {
     const user = await users.setUserPassword(userId, password);
     await lockout.unlock(user?.email ?? email); // as `ops users set-password` does
   },
-  /** From here on, the model expects the new address. */
+  /** Sets the current email address of the user. */
   'set-email': ({ users }, { userId, email }) => users.setUserEmail(userId, email),
   'make-admin': ({ users }, { userId }) => users.setUserRole(userId, 'admin'),
   'make-member': ({ users }, { userId }) => users.setUserRole(userId, 'member'),
@@ -82,17 +82,17 @@ const ofUsers = {
   'enable-user': ({ users }, { userId }) => users.setUserStatus(userId, 'enabled'),
   'end-user-sessions': ({ users }, { userId }) => users.endUserSessions(userId),
   unlock: ({ lockout }, { email }) => lockout.unlock(email),
-} satisfies Record<string, Deed<WorldUser>>;
+} satisfies Record<string, Action<WorldUser>>;
 
 /** The commands about a client. */
 const ofClients = {
-  'create-client': async ({ clients }, described) => {
-    const { client, clientSecret } = await clients.createClient(described);
-    Object.assign(described, { clientId: client.clientId, clientSecret });
+  'create-client': async ({ clients }, newClient) => {
+    const { client, clientSecret } = await clients.createClient(newClient);
+    Object.assign(newClient, { clientId: client.clientId, clientSecret });
   },
   'disable-client': ({ clients }, { clientId }) => clients.setClientStatus(clientId, 'disabled'),
   'enable-client': ({ clients }, { clientId }) => clients.setClientStatus(clientId, 'enabled'),
   'end-client-sessions': ({ clients }, { clientId }) => clients.endClientSessions(clientId),
   'only-refresh': ({ clients }, { clientId }) => clients.updateClient(clientId, { grants: ['refresh_token'] }),
   'unbind-client': ({ clients }, { clientId }) => clients.updateClient(clientId, { accountId: null }),
-} satisfies Record<string, Deed<WorldClient>>;
+} satisfies Record<string, Action<WorldClient>>;

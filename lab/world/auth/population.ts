@@ -2,7 +2,7 @@ import type { Role } from '../../../lambdas/auth/principals/user.ts';
 import type { NewClient } from '../../../ops/stores/client-store.ts';
 
 export interface WorldClient extends NewClient {
-  /** The set-up creates the id and the secret. */
+  /** The id of the client. The set-up assigns the id and the secret. */
   clientId: string;
   clientSecret: string;
 }
@@ -11,16 +11,16 @@ export interface WorldUser {
   email: string;
   readonly accountId: string;
   readonly role: Role;
-  /** The current password. */
+  /** The password that the user currently has. */
   password: string;
-  /** The set-up creates the id. */
+  /** The id of the user. The set-up assigns it. */
   userId: string;
 }
 
 /** The clients and users of a world. */
 export type Population = ReturnType<typeof makePopulation>;
 
-/** Creates clients and users. They are the same in each world, and only their actions differ. */
+/** Creates the clients and users, which are the same in each world. Only their actions depend on the seed. */
 export function makePopulation() {
   const both = ['password', 'refresh_token'] as const;
   const clients = {
@@ -29,7 +29,7 @@ export function makePopulation() {
     strict: client({ name: 'strict', grants: both, graceSeconds: 0 }),
     bound: client({ name: 'bound', grants: both, accountId: 'conta-1', scopes: ['webhooks:read'] }),
     once: client({ name: 'once', grants: ['password'] }),
-    /** An operator removes its password grant when all users have logged in. */
+    /** The client that loses its password grant when an operator runs `only-refresh`. */
     keeper: client({ name: 'keeper', grants: both }),
     auditor: client({ name: 'auditor', grants: both, introspect: true }),
   };
@@ -38,16 +38,16 @@ export function makePopulation() {
     bia: user('bia@conta-1.example', 'conta-1', 'member'),
     caio: user('caio@conta-2.example', 'conta-2'),
     duda: user('duda@conta-2.example', 'conta-2'),
-    /** The guessers' targets. */
+    /** The target of password guessing. */
     victim: user('eva@conta-1.example', 'conta-1'),
-    /** A user with failures at several clients that are a day old. */
+    /** A user with day-old login failures at several clients. */
     dormant: user('fabio@conta-2.example', 'conta-2'),
   };
   return { clients, users };
 }
 
-function client(described: NewClient): WorldClient {
-  return { ...described, clientId: '', clientSecret: '' };
+function client(newClient: NewClient): WorldClient {
+  return { ...newClient, clientId: '', clientSecret: '' };
 }
 
 function user(email: string, accountId: string, role: Role = 'admin'): WorldUser {

@@ -3,8 +3,8 @@ import type { ProcessRuntime } from '@emissor/cloud/virtual';
 import type { KeyDerivation } from '../../../lambdas/platform/key-derivation.ts';
 
 /**
- * Creates the substitute for Argon2, one SHA-256, which takes the process as long as Argon2 on a whole core. It
- * supports no other kind, because no user was imported.
+ * Creates a substitute for Argon2 that computes one SHA-256 hash and takes as long as Argon2 in virtual time. It does not
+ * support PBKDF2, because worlds have no imported users.
  */
 export function makeQuickDerivation({ process, time }: Pick<ProcessRuntime, 'process' | 'time'>): KeyDerivation {
   return {
@@ -17,14 +17,14 @@ export function makeQuickDerivation({ process, time }: Pick<ProcessRuntime, 'pro
   };
 }
 
-/** Returns whether a stored hash, a PHC string, is the hash of a password. */
+/** Returns whether a stored hash in the PHC string format matches a password. */
 export function isPasswordOf(password: string, passwordHash: string): boolean {
   const [, , , , salt = '', tag = ''] = passwordHash.split('$');
   const expected = Buffer.from(tag, 'base64');
   return tagOf(Buffer.from(password), Buffer.from(salt, 'base64'), expected.length).equals(expected);
 }
 
-/** Milliseconds. */
+/** The CPU time of a hash on a whole core, in milliseconds. */
 const hashTime = 100;
 
 function tagOf(message: Buffer, salt: Buffer, length: number): Buffer {

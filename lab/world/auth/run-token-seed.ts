@@ -7,7 +7,7 @@ import { makeTokenWorld } from './make-token-world.ts';
 import { letIn } from './people/everybody.ts';
 import type { TokenCompositions } from './token-stage.ts';
 
-/** Runs the world of tokens of a seed: three minutes with people and faults, then a month with a few later visits. */
+/** Runs a world of tokens and checks its invariants. After three minutes with faults, a month follows with only a few logins. */
 export async function runTokenSeed(
   seed: number,
   faultClass: FaultClass,
@@ -42,10 +42,10 @@ export async function runTokenSeed(
   }
 }
 
-/** Longer than the lifetime of an unused session. */
+/** The duration of a world. It exceeds the lifetime of an unused session. */
 const wholeTime = 30 * 24 * 60 * minute;
 
-/** Returns the events that contain the id of a request or session, and the process's events during the request. */
+/** Returns the trace entries that contain the id of a request or session, and the process's entries during the request. */
 function traceOf(happenings: readonly Happening[], about: string): readonly Happening[] {
   const [name, isAbout] = [`${about}"`, (text: string) => text.includes(`${about}"`)];
   let worker: string | undefined;

@@ -7,10 +7,10 @@ import type { Command } from './operators.ts';
 import type { WorldClient, WorldUser } from './population.ts';
 import type { Responded } from './token-functions.ts';
 
-/** The actions that people have in a world. */
+/** The actions of simulated users and operators. */
 export type Scene = ReturnType<typeof makeScene>;
 
-/** Creates the actions of people. People are outside the service, so their code runs exactly when they choose. */
+/** Creates the actions of simulated users and operators. Their code runs outside the virtual processes, exactly when scheduled. */
 export function makeScene({ cloud, journal, seed }: SceneParts) {
   const failures: unknown[] = [];
   let people = 0;
@@ -26,7 +26,7 @@ export function makeScene({ cloud, journal, seed }: SceneParts) {
     });
   }
 
-  /** Starts a person's actions, with their own random numbers. */
+  /** Starts a simulated user with a separate random number generator. */
   function enter(act: (random: Random) => Promise<void>): void {
     people += 1;
     const random = makeRandom(seed * 10_007 + people);
@@ -35,23 +35,23 @@ export function makeScene({ cloud, journal, seed }: SceneParts) {
       .catch(error => failures.push(error));
   }
 
-  /** Sends a request. Resolves when its sender would have the response, or when the process dies. */
+  /** Sends a request. Resolves when the sender has received the response, or when the process has crashed. */
   async function send(endpoint: Endpoint, form: Form, ip = '198.51.100.1'): Promise<TokenRequest> {
-    await pause(wayTime);
+    await pause(latency);
     const request = journal.begin(endpoint, form, ip);
     await new Promise<void>(resolve => {
       cloud.function(endpoint).invoke({ requestId: request.id }, outcome => {
         request.endedAt = cloud.now();
         if (outcome.status === 'failed') failures.push(outcome.error);
-        if (outcome.status === 'answered') request.answer = answerIn(outcome.result);
+        if (outcome.status === 'answered') request.answer = parseAnswer(outcome.result);
         resolve();
       });
     });
-    await pause(wayTime);
+    await pause(latency);
     return request;
   }
 
-  /** Logs in. Returns the tokens, or undefined if the login was not granted. */
+  /** Logs a user in. Returns the tokens, or undefined if the login was not granted. */
   async function logIn(
     client: WorldClient,
     { email, password, scope }: Login,
@@ -66,7 +66,7 @@ export function makeScene({ cloud, journal, seed }: SceneParts) {
     return tokensOf(await send('token', form));
   }
 
-  /** Runs an operator's command. Returns false if it is rejected. A rejection fails the world unless it is expected. */
+  /** Runs an operator's command. Returns false if the command is rejected. A rejection fails the world unless `mayBeRefused`. */
   async function operate(command: Command, mayBeRefused = false): Promise<boolean> {
     const about = 'user' in command ? command.user.userId : command.client.clientId;
     const commanded: Commanded = { name: command.name, about, sentAt: cloud.now() };
@@ -99,10 +99,10 @@ interface Login extends Pick<WorldUser, 'email' | 'password'> {
   readonly scope?: string;
 }
 
-/** The latency between people and the gateway, in milliseconds. */
-const wayTime = 15;
+/** The one-way latency between a sender and the gateway, in milliseconds. */
+const latency = 15;
 
-function answerIn(result: unknown) {
+function parseAnswer(result: unknown) {
   const { answer }: Partial<Responded> = { ...(typeof result === 'object' && result) };
   return answer;
 }

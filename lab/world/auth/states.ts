@@ -6,10 +6,10 @@ import type { TableName } from '../../../tools/support/tables.ts';
 import type { WatchedTables } from '../watched-tables.ts';
 import type { TokenRequest } from './journal.ts';
 
-/** Reads the states of the tables during a request. */
+/** Reads the versions of records during a request. */
 export type States = ReturnType<typeof makeStates>;
 
-/** Creates the reader. Each of its functions returns every version of a record between the start and the end of the request. */
+/** Creates the reader. Each function returns all versions of a record between the start and the end of the request. */
 export function makeStates(watched: WatchedTables) {
   return { clients, users, credentials, sessions };
 

@@ -7,15 +7,15 @@ import type { Answer, Endpoint, TokenRequest } from './journal.ts';
 import { presentedTokenEnvironment, type TokenRuntime, type TokenStage, tokenEnvironment } from './token-stage.ts';
 import { watchCalls } from './watched-calls.ts';
 
-/** The event of a function of this world. The journal contains the request. */
-interface Asked {
+/** The event that a function receives. The journal contains the request. */
+interface RequestEvent {
   readonly requestId: string;
 }
 
-/** The result of a function of this world. */
+/** The result of a function. */
 export interface Responded {
   readonly answer: Answer;
-  /** Returns the result without signatures. They are random, so the digest must not contain them. */
+  /** Returns the result without signatures. Signatures are random, so the digest must not contain them. */
   toJSON(): object;
 }
 
@@ -23,10 +23,10 @@ export interface Responded {
 export function tokenFunctions(stage: TokenStage): readonly FunctionDefinition<ProcessRuntime>[] {
   const { token, revoke, introspect } = stage.compositions;
   return [
-    define('token', 15 * second, (...given) => token(tokenEnvironment, ...given)),
-    define('revoke', 10 * second, (...given) => revoke(presentedTokenEnvironment, ...given)),
-    define('introspect', 10 * second, (...given) =>
-      introspect({ ...presentedTokenEnvironment, usersTable: 'Users' }, ...given),
+    define('token', 15 * second, (...args) => token(tokenEnvironment, ...args)),
+    define('revoke', 10 * second, (...args) => revoke(presentedTokenEnvironment, ...args)),
+    define('introspect', 10 * second, (...args) =>
+      introspect({ ...presentedTokenEnvironment, usersTable: 'Users' }, ...args),
     ),
   ];
 
@@ -38,7 +38,7 @@ export function tokenFunctions(stage: TokenStage): readonly FunctionDefinition<P
         const telemetry = stage.telemetryOf(name, process);
         const calls = watchCalls(stage.runtimeOf(process), stage.journal);
         const answer = compose(calls.runtime, telemetry);
-        return async function handle({ requestId }: Asked, context: { readonly awsRequestId: string }) {
+        return async function handle({ requestId }: RequestEvent, context: { readonly awsRequestId: string }) {
           const request = stage.journal.find(requestId);
           calls.begin(request);
           telemetry.startInvocation(context, requestId);

@@ -9,16 +9,16 @@ import { isPasswordOf } from './quick-derivation.ts';
 import type { SessionEnds } from './session-ends.ts';
 import type { States } from './states.ts';
 
-/** The outcome that a request must have, by the tables during the request; `either` if they changed meanwhile. */
+/** The expected outcome of a request. It is `either` if the state of the tables changed during the request. */
 export type Verdict = 'granted' | 'refused' | 'either';
 
-/** Creates the verdicts of a world that has ended. An introspection that shows an active token counts as granted. */
+/** Creates functions that compute the expected outcomes. An introspection that returns `"active": true` counts as granted. */
 export function makeVerdicts(states: States, locks: LockModel, endsOf: SessionEnds) {
   return { verdictOf, tokenStatesOf };
 
   function verdictOf(request: TokenRequest): Verdict {
     const { endpoint, form } = request;
-    if (endpoint === 'revoke') return agreed(callersOf(request).map(isEnabled));
+    if (endpoint === 'revoke') return combine(callersOf(request).map(isEnabled));
     if (endpoint === 'introspect') return introspection(request, form.token ?? '');
     return form.grant_type === 'password' ? login(request) : refresh(request);
   }
@@ -32,31 +32,31 @@ export function makeVerdicts(states: States, locks: LockModel, endsOf: SessionEn
         return users.map(user => mayLogIn(client, credential, user) && hasScope(client, user, scope));
       }),
     );
-    const hindrances = [locks.lockOf(request), locks.limitOf(request)];
-    if (hindrances.includes('always')) return 'refused';
-    return hindrances.includes('sometimes') ? agreed([...isRight, false]) : agreed(isRight);
+    const limits = [locks.lockOf(request), locks.limitOf(request)];
+    if (limits.includes('always')) return 'refused';
+    return limits.includes('sometimes') ? combine([...isRight, false]) : combine(isRight);
   }
 
   function refresh(request: TokenRequest): Verdict {
     const found = tokenStatesOf(request, request.form.refresh_token ?? '', request.form.client_id);
     const isUsable = found.map(state => state === 'current' || state === 'previous');
     const mayRefreshHere = callersOf(request).map(client => client?.status === 'enabled' && mayRefresh(client));
-    return agreed(isUsable.flatMap(is => mayRefreshHere.map(may => is && may)));
+    return combine(isUsable.flatMap(is => mayRefreshHere.map(may => is && may)));
   }
 
   function introspection(request: TokenRequest, token: string): Verdict {
-    const isAsked = callersOf(request).map(isEnabled);
+    const isAllowed = callersOf(request).map(isEnabled);
     if (readRefreshToken(token)) {
       const current = tokenStatesOf(request, token, request.form.client_id).map(state => state === 'current');
       const mayBeUsed = callersOf(request).map(client => client !== undefined && mayRefresh(client));
-      return agreed(isAsked.flatMap(asked => current.flatMap(is => mayBeUsed.map(may => asked && is && may))));
+      return combine(isAllowed.flatMap(allowed => current.flatMap(is => mayBeUsed.map(may => allowed && is && may))));
     }
     const claims = claimsOf(token);
     if (!claims || claims.client_id !== request.form.client_id) return 'refused';
     const isLive = sessionsOf(request, String(claims.sid)).flatMap(({ session, isGoing }) =>
       timesOf(request).map(now => isGoing && now < Number(claims.exp) * 1_000 && isUnexpired(session, now)),
     );
-    return agreed(isAsked.flatMap(asked => isLive.map(is => asked && is)));
+    return combine(isAllowed.flatMap(allowed => isLive.map(is => allowed && is)));
   }
 
   /** Returns the possible states of a refresh token during a request. */
@@ -89,21 +89,21 @@ export function makeVerdicts(states: States, locks: LockModel, endsOf: SessionEn
 /** The state of a refresh token in a session that continues. */
 type TokenState =
   | 'current'
-  /** The predecessor of the current token, in the grace period. */
+  /** The predecessor of the current token, within the grace period. */
   | 'previous'
-  /** A token that was exchanged earlier, and may have been copied. */
+  /** A token that was already exchanged. Its presentation counts as reuse. */
   | 'used'
-  /** A token that cannot be used. */
+  /** A token that is invalid or expired. */
   | 'dead';
 
-/** A possible state of a session and its client, and whether these and the user allow the session to continue. */
+/** A possible state of a session and its client. `isGoing` is true if the session may continue. */
 interface Candidate {
   readonly session?: Session;
   readonly client?: Client | undefined;
   readonly isGoing: boolean;
 }
 
-function agreed(answers: readonly boolean[]): Verdict {
+function combine(answers: readonly boolean[]): Verdict {
   if (answers.every(is => is)) return 'granted';
   return answers.some(is => is) ? 'either' : 'refused';
 }
@@ -130,7 +130,7 @@ function isUnexpired(session: Session | undefined, now: number): boolean {
   return session !== undefined && now < session.idleExpiresAt && now < session.absoluteExpiresAt;
 }
 
-/** Returns the state of a token by the contract. */
+/** Returns the state of a refresh token, according to the contract. */
 function tokenStateOf(token: RefreshTokenContent, session: Session, client: Client, now: number): TokenState {
   if (now >= session.idleExpiresAt || now >= session.absoluteExpiresAt || token.counter > session.counter)
     return 'dead';

@@ -3,7 +3,7 @@ import type { KeyDerivation } from '../../../lambdas/platform/key-derivation.ts'
 import { hashName, type Journal, type TokenRequest } from './journal.ts';
 import type { TokenRuntime } from './token-stage.ts';
 
-/** Creates the runtime of one process, which records DynamoDB calls and hashes with the process's request. */
+/** Wraps the runtime of one process. Records DynamoDB calls and hashes in the process's current request. */
 export function watchCalls(runtime: TokenRuntime, journal: Journal) {
   let current: TokenRequest | undefined;
   const dynamo: Dynamo = async (command, options) => {
@@ -18,13 +18,13 @@ export function watchCalls(runtime: TokenRuntime, journal: Journal) {
       throw error;
     }
   };
-  const argon2: KeyDerivation['argon2'] = (...given) => {
+  const argon2: KeyDerivation['argon2'] = (...args) => {
     current?.calls.push({ name: hashName });
-    return runtime.keyDerivation.argon2(...given);
+    return runtime.keyDerivation.argon2(...args);
   };
   return {
     runtime: { ...runtime, dynamo, keyDerivation: { ...runtime.keyDerivation, argon2 } },
-    /** Assigns further calls to this request. Calls while the process loads belong to no request. */
+    /** Assigns subsequent calls to this request. Calls before the first request are not recorded. */
     begin: (request: TokenRequest) => {
       current = request;
     },

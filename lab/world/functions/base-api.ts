@@ -43,7 +43,7 @@ export function baseApiFunctions({
 
 type Compose = (runtime: WorldRuntime, telemetry: WorldTelemetry) => (request: HttpRequest) => Promise<HttpResponse>;
 
-/** An event contains its account, not its token. The digest contains events, and ECDSA signatures are random. */
+/** Replaces the account in the event by its token. Events have no tokens, because ECDSA signatures would make the digest random. */
 function withToken(event: HttpRequest, tokens: Tokens): HttpRequest {
   const token = tokens.get(event.headers.authorization ?? '');
   if (token === undefined) return event;

@@ -5,17 +5,17 @@ import { makeRandom } from '../../../tools/support/random.ts';
 import { consumerTimeout, deliveryEnvironment, operationsTopic, queueOf, type Stage } from '../stage.ts';
 import { minute, second } from '../times.ts';
 
-/** Returns the consumers of the lanes and the sweeper. */
+/** Returns the consumer of each lane, and the sweeper. */
 export function deliveryFunctions(stage: Stage): readonly FunctionDefinition<ProcessRuntime>[] {
   return [...lanes.map(lane => consumerOf(lane, stage)), sweeperOf(stage)];
 }
 
-/** Runs the sweeper twice in a third of the minutes, because a schedule may invoke it twice. Call it at the start. */
+/** Invokes the sweeper twice in a third of the minutes, because a schedule may invoke a function twice. Call this at the start. */
 export function repeatSweeps({ now, at, function: functionOf }: VirtualCloud, seed: number): void {
   const random = makeRandom(seed * 7_919);
   for (let tick = 1; tick <= 75; tick++) {
-    const later = random() * 30 * second;
-    if (random() < 1 / 3) at(now() + tick * minute + later, () => functionOf('sweep').invoke({}, () => {}));
+    const delay = random() * 30 * second;
+    if (random() < 1 / 3) at(now() + tick * minute + delay, () => functionOf('sweep').invoke({}, () => {}));
   }
 }
 

@@ -24,15 +24,15 @@ import { makeAdmission } from '../admission.ts';
 import { eventName } from '../arrival.ts';
 import { deadLetters, queueOf, type Stage } from '../stage.ts';
 import { minute } from '../times.ts';
-// Commands import this module when they start, so it must be loaded earlier.
+// Commands import this module dynamically, so the world must load it in advance.
 import '../../../ops/audit/audit-log.ts';
 
-/** The work of an operator. */
+/** A command of an operator. */
 export type OperatorWork =
   | { readonly work: 'suspend' | 'reactivate' | 'deleteAccount' | 'admit'; readonly account: string }
   | { readonly work: 'redrive' }
   | { readonly work: 'find'; readonly deliveryIds: readonly string[] }
-  /** Decrypts texts for the judge. */
+  /** Decrypts texts for the invariant checks. */
   | { readonly work: 'open'; readonly encrypted: readonly Encrypted[] };
 
 /** An encrypted text and its encryption context. */
@@ -41,7 +41,7 @@ export interface Encrypted {
   readonly binding: string;
 }
 
-/** Returns the operators as a function, which runs the code of the operator's commands. */
+/** Returns a function that runs the operators' commands of the CLI. */
 export function operatorFunction({
   compositions,
   runtimeOf,
@@ -58,22 +58,22 @@ export function operatorFunction({
       const keyring = makeKeyring({ ...runtime.time, dynamo: runtime.dynamo, kms: runtime.kms, table: 'Keyring' });
       const encryption = makeEncryption(keyring, runtime.random);
 
-      return async function operate(asked: OperatorWork) {
-        switch (asked.work) {
+      return async function operate(operation: OperatorWork) {
+        switch (operation.work) {
           case 'suspend':
-            return suspendWebhook.act(task, { account: asked.account, event: eventName });
+            return suspendWebhook.act(task, { account: operation.account, event: eventName });
           case 'reactivate':
-            return reactivateWebhook.act(task, { account: asked.account, event: eventName });
+            return reactivateWebhook.act(task, { account: operation.account, event: eventName });
           case 'deleteAccount':
-            return deleteAccount.act(task, { account: asked.account });
+            return deleteAccount.act(task, { account: operation.account });
           case 'admit':
-            return admission.admit(asked.account);
+            return admission.admit(operation.account);
           case 'redrive':
             return redriveDeadLetters.act(task, { ids: [], rate: 10, limit: 1_000 });
           case 'find':
-            return find(asked.deliveryIds);
+            return find(operation.deliveryIds);
           case 'open':
-            return Promise.all(asked.encrypted.map(({ text, binding }) => encryption.decrypt(text, binding)));
+            return Promise.all(operation.encrypted.map(({ text, binding }) => encryption.decrypt(text, binding)));
         }
       };
 
@@ -88,25 +88,25 @@ export function operatorFunction({
   };
 }
 
-/** The name of the operators' function. Its calls have no faults. */
+/** The name of the operators' function, whose calls have no faults. */
 export const operatorName = 'operator';
 
 function taskOn(target: Target): Task {
-  const nothing = () => undefined;
+  const ignore = () => undefined;
   return {
     target,
-    progress: nothing,
-    print: nothing,
-    warn: nothing,
+    progress: ignore,
+    print: ignore,
+    warn: ignore,
     confirm: async () => undefined,
-    askPassword: () => Promise.reject(new Error('Operators of worlds set no passwords.')),
+    askPassword: () => Promise.reject(new Error('Operators do not set passwords in a world.')),
   };
 }
 
 function targetOf(process: ProcessRuntime, searchLogs: Stage['searchLogs']): Target {
   const { time, random, dynamodb } = process;
   return makeTarget(
-    { label: 'the world', outputs, unreachable: 'the world does not answer' },
+    { label: 'the world', outputs, unreachable: 'the world does not respond' },
     {
       makeClient,
       makeDocumentClient: settings =>
@@ -115,29 +115,29 @@ function targetOf(process: ProcessRuntime, searchLogs: Stage['searchLogs']): Tar
         }),
       time,
       makeId: makeRandomIds(random),
-      hashPassword: () => Promise.reject(new Error('Operators of worlds set no passwords.')),
+      hashPassword: () => Promise.reject(new Error('Operators do not set passwords in a world.')),
     },
   );
 
-  /** Creates a client of the SDK whose calls reach the virtual services. */
+  /** Creates an SDK client that calls the virtual services. */
   function makeClient<Client extends AwsClient>(Service: ServiceOf<Client>, settings: ConnectionSettings): Client {
     const client = new Service(settings);
-    return Object.assign(client, { send: sendingFor(client) });
+    return Object.assign(client, { send: sendWith(client) });
   }
 
-  function sendingFor(client: AwsClient): (command: unknown) => Promise<unknown> {
+  function sendWith(client: AwsClient): (command: unknown) => Promise<unknown> {
     if (client instanceof SQSClient) return command => process.sqs.send(command);
     if (client instanceof KMSClient) return command => process.kms.send(command);
     const known = [CloudWatchLogsClient, STSClient].find(each => client instanceof each);
-    if (!known) throw new TypeError('This world has no such service.');
+    if (!known) throw new TypeError('The virtual cloud does not support this service.');
     const call = { service: 'operator', operation: known.name, takes: 10 };
     return command =>
-      process.call(call, () => logsAnswer(command, searchLogs) ?? { Arn: 'arn:aws:iam::111122223333:user/operator' });
+      process.call(call, () => logsResponse(command, searchLogs) ?? { Arn: 'arn:aws:iam::111122223333:user/operator' });
   }
 }
 
-/** Returns the lines that contain an id, as CloudWatch Logs does. The query id is the query. */
-function logsAnswer(command: unknown, searchLogs: Stage['searchLogs']): object | undefined {
+/** Returns the response of CloudWatch Logs to a command. The id of a query is the query itself. */
+function logsResponse(command: unknown, searchLogs: Stage['searchLogs']): object | undefined {
   if (command instanceof DescribeLogGroupsCommand) {
     return { logGroups: [{ logGroupName: command.input.logGroupNamePrefix }] };
   }

@@ -12,8 +12,8 @@ import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /**
- * Judges announcements to operators. Each suspension and each reactivation is published, exactly once without faults. A
- * change may be skipped if another change or a removal follows before a sweep.
+ * Checks the announcements to operators. Each suspension and reactivation must be announced, and exactly once if there
+ * are no faults. The sweeper may skip a change if another change or a deletion follows before the next sweep.
  */
 export function judgeAnnouncements(
   { cloud, accounts, people, receivers, faultClass }: World,
@@ -29,7 +29,7 @@ export function judgeAnnouncements(
     for (const cause of causes) {
       const times = announcements.filter(one => isOf(one, cause)).length;
       if (times === 0 && isRequired(cause, causes)) violate(`announcement missing: ${JSON.stringify(cause)}`);
-      if (times > 1 && faultClass === 'calm') violate(`announced twice in calm: ${JSON.stringify(cause)}`);
+      if (times > 1 && faultClass === 'calm') violate(`announced twice without faults: ${JSON.stringify(cause)}`);
     }
     for (const one of announcements) {
       const isByAttempt = one.type !== 'webhook.reactivated' && one.reason !== wireReasons.operator;
@@ -38,17 +38,17 @@ export function judgeAnnouncements(
       if (!causes.some(cause => isOf(one, cause))) violate(`announcement without a cause: ${JSON.stringify(one)}`);
       const isAnswered = receivers.postsOf(one.deliveryId ?? '').some(({ status }) => status === 410);
       if (one.reason === wireReasons.gone && !isAnswered)
-        violate(`suspended, but no receiver answered 410: ${JSON.stringify(one)}`);
+        violate(`suspended, but no receiver returned 410: ${JSON.stringify(one)}`);
     }
   }
 
-  /** Judges failures. A failure after a mark is announced, and the last one after 5 days suspends the webhook. */
+  /** Checks that the service announces failures after 1 and 4 days, and suspends the webhook after 5 days of failures. */
   function judgeFailing({ id: accountId, event = eventName, failingFor }: Account): void {
     const changes = evidence().webhookChanges({ accountId, eventName: event });
     for (const [index, { at, item }] of changes.entries()) {
       const isNew = item?.suspensionReason !== changes[index - 1]?.item?.suspensionReason;
       if (isNew && item?.suspensionReason === 'gone' && item.failingSince === undefined)
-        violate(`a 410 suspended without a failure: ${accountId}`);
+        violate(`a 410 suspended a webhook without failures: ${accountId}`);
       if (item?.suspensionReason === 'no_success' && at - Number(item.failingSince) < 5 * day - clockError)
         violate(`suspended without five days of failures: ${accountId}`);
     }
@@ -71,10 +71,10 @@ export function judgeAnnouncements(
     const isReported = changes.some(({ item }) =>
       isLast ? item?.suspensionReason === 'no_success' : Number(item?.failingMark) >= failingFor,
     );
-    // If one failure cannot be recorded, the next one is. A process that dies loses the failures of one turn.
+    // If the service does not record one failure, it records the next one. A crash may lose the failures of one turn.
     const turns = new Set(decisive.map(({ at }) => Math.floor(at / second))).size;
     if (!isReported && turns > (faultClass === 'calm' || isLast ? 0 : 5))
-      violate(`long failures have no consequence: ${accountId}`);
+      violate(`neither announced nor suspended after long failures: ${accountId}`);
   }
 
   function readAnnouncements(): readonly Announcement[] {
@@ -85,7 +85,7 @@ export function judgeAnnouncements(
     });
   }
 
-  /** A change is optional without a registration, for a deleted account, or before another change or a removal. */
+  /** Returns whether a change must be announced. A change without a webhook, or shortly before another change, may be skipped. */
   function isRequired(cause: Cause, causes: readonly Cause[]): boolean {
     const { accountId, event, webhookId, at } = cause;
     if (webhookId === undefined || people.wasDeleted(accountId, at)) return false;
@@ -113,7 +113,7 @@ export function judgeAnnouncements(
 /** A change that requires an announcement. */
 interface Cause extends Pick<Announcement, 'accountId' | 'event' | 'type' | 'since' | 'reason'> {
   readonly at: number;
-  /** Undefined if no webhook was registered. */
+  /** The id of the webhook, or undefined if no webhook was registered. */
   readonly webhookId: string | undefined;
 }
 
@@ -126,7 +126,7 @@ interface Announcement {
   readonly webhookId: string;
   readonly lastResult: string | null;
   readonly deliveryId: string | null;
-  /** The message attribute for filters of subscriptions. */
+  /** The message attribute for subscription filters. */
   readonly attribute: string | undefined;
 }
 

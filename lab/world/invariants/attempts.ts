@@ -6,7 +6,7 @@ import type { Evidence } from './evidence.ts';
 import { maySend } from './replay-runs.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges each change of each delivery: its numbers, charges and waits, and the reason for its end or restart. */
+/** Checks the attempt numbers, charges and waits of each delivery, and the reason for its end or restart. */
 export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evidence, violate: Violate): Judgement {
   return { judgeEnd };
 
@@ -23,30 +23,31 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
 
   function judgeChange(before: Delivery | undefined, after: Delivery, at: number): void {
     const { id } = after;
-    if (!before && after.attempt > 2) violate('the first version has a later attempt', id);
+    if (!before && after.attempt > 2) violate('the first version has an attempt number over 2', id);
     const isAttempted = after.attempt > (before?.attempt ?? 1);
-    if (before && ![0, 1].includes(after.attempt - before.attempt)) violate('a number is missing or repeated', id);
+    if (before && ![0, 1].includes(after.attempt - before.attempt))
+      violate('an attempt number is missing or repeated', id);
     judgeRecords(before?.attempts ?? [], after, isAttempted);
-    if (isTest(after) && after.attempts.length > 1) violate('a test was attempted again', id);
+    if (isTest(after) && after.attempts.length > 1) violate('a test was attempted more than once', id);
     if (isAttempted) judgeOutcome(before, after, at);
     else if (before) judgeOtherChange(before, after, at);
     judgeDeferral(before, after, at);
     if (before?.state !== after.state) judgeState(after, at);
   }
 
-  /** The slow lane defers a delivery, without a charge, for at most about twice its age, and at most a day. */
+  /** Checks the deferral of a delivery without a charge. It may last at most twice the delivery's age, or 30 s, and at most 1 day. */
   function judgeDeferral(before: Delivery | undefined, after: Delivery, at: number): void {
     const { id, charged, internalErrors, scheduledAt, createdAt, wait } = after;
-    const isOurs = internalErrors > (before?.internalErrors ?? 0);
+    const isInternal = internalErrors > (before?.internalErrors ?? 0);
     const isCharged = charged > (before?.charged ?? 0);
     const isNew = before !== undefined && scheduledAt !== before.scheduledAt;
     const isLater = wait && wait.nextAttemptAt > (before?.wait?.nextAttemptAt ?? 0);
-    if (!isLater || isOurs || isCharged || isNew || before?.expedited) return;
-    const longest = Math.min(Math.max(2 * (at - createdAt), minDeferral), day);
-    if (wait.nextAttemptAt > at + longest + clockError) violate('deferred for longer than promised', id);
+    if (!isLater || isInternal || isCharged || isNew || before?.expedited) return;
+    const maxDeferral = Math.min(Math.max(2 * (at - createdAt), minDeferral), day);
+    if (wait.nextAttemptAt > at + maxDeferral + clockError) violate('deferred for longer than allowed', id);
   }
 
-  /** Recorded attempts remain. Of consecutive internal errors only the latest remains. */
+  /** Checks that recorded attempts remain unchanged. Of consecutive internal errors, only the latest must remain. */
   function judgeRecords(
     before: readonly AttemptRecord[],
     { id, attempt, attempts }: Delivery,
@@ -55,38 +56,39 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
     const known = isAttempted ? attempts.slice(0, -1) : attempts;
     const kept = before.length > known.length ? before.slice(0, known.length) : before;
     if (!isDeepStrictEqual(known.map(keyOf), kept.map(keyOf))) violate('a recorded attempt was changed', id);
-    const ofUs = [before.at(-1), attempts.at(-1)].filter(one => one?.result === 'internal');
-    const isMerged = isAttempted && before.length === known.length + 1 && ofUs.length === 2;
-    if (before.length > known.length && !isMerged) violate('a recorded attempt is gone', id);
+    const internalRecords = [before.at(-1), attempts.at(-1)].filter(one => one?.result === 'internal');
+    const isMerged = isAttempted && before.length === known.length + 1 && internalRecords.length === 2;
+    if (before.length > known.length && !isMerged) violate('a recorded attempt is missing', id);
     if (isAttempted && attempts.at(-1)?.number !== attempt - 1)
-      violate('an attempt is recorded under another number', id);
+      violate('an attempt was recorded with the wrong number', id);
   }
 
   function judgeOutcome(before: Delivery | undefined, after: Delivery, at: number): void {
     const { id, attempts, charged } = after;
     const record = attempts.at(-1);
     if (!record) {
-      violate('an attempt left no record', id);
+      violate('an attempt has no record', id);
       return;
     }
     if (record.result === 'delivered' && after.state !== 'delivered') violate('not delivered after a success', id);
-    if (record.result === 'internal' && faultClass === 'calm') violate('treated as an internal error in calm', id);
+    if (record.result === 'internal' && faultClass === 'calm')
+      violate('treated as an internal error without faults', id);
     const isGone = record.status === 410 && after.state === 'held';
     const resentAt = before?.expedited && expeditedAt(before);
     const mayCharge = isFailure(record) && !isGone && !isTest(after);
-    // A resend may expedite an attempt in flight, because clocks differ and writes repeat. It counts as before.
+    // A resend may expedite a delivery during its attempt, because clocks differ and writes repeat. The attempt may be charged.
     const isInFlight = resentAt !== undefined && Date.parse(record.startedAt) < resentAt + clockError;
     const isCharged = mayCharge && (resentAt === undefined || (isInFlight && charged > (before?.charged ?? 0)));
     if (charged !== (before?.charged ?? 0) + (isCharged ? 1 : 0)) violate('charged incorrectly', id);
     if (isCharged && after.wait) {
       const wait = stage.values.retrySchedule[charged - 1] ?? Number.POSITIVE_INFINITY;
       const from = Date.parse(record.startedAt) + record.durationMs;
-      const asked = (evidence().postOf(id, record, at)?.retryAfter ?? 0) * second;
+      const requestedWait = (evidence().postOf(id, record, at)?.retryAfter ?? 0) * second;
       const { nextAttemptAt } = after.wait;
-      if (nextAttemptAt < from + Math.max(0.8 * wait, asked) - clockError)
-        violate('its wait is shorter than the schedule or Retry-After', id);
-      if (nextAttemptAt > at + Math.max(wait, asked) + clockError)
-        violate('its wait is longer than the schedule and Retry-After', id);
+      if (nextAttemptAt < from + Math.max(0.8 * wait, requestedWait) - clockError)
+        violate('the wait is shorter than the schedule or Retry-After', id);
+      if (nextAttemptAt > at + Math.max(wait, requestedWait) + clockError)
+        violate('the wait is longer than the schedule and Retry-After', id);
     }
     const original = before?.expedited?.originalDueAt;
     const isResent = !isCharged && (!isInFlight || isFailure(record)) && record.result !== 'slow';
@@ -102,10 +104,10 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
     const isNew = scheduledAt !== before.scheduledAt;
     if (charged !== (isNew ? 0 : before.charged)) violate('charged without an attempt', id);
     if (!isNew && before.state !== 'pending' && before.state !== after.state) {
-      violate('it continued after its end', id);
+      violate('the state changed after the end', id);
     }
     const isSame = isDeepStrictEqual(after, before);
-    if (!isSame && after.version !== (before.version ?? 0) + 1) violate('a change was undone by another', id);
+    if (!isSame && after.version !== (before.version ?? 0) + 1) violate('a change overwrote another change', id);
     const isReplayed = isNew && [...evidence().replays.values()].some(run => maySend(run, before, at));
     if (isNew && !isReplayed && !evidence().wasResent(id, at)) violate('resent without a request', id);
     const isExpedited = after.expedited && after.expedited.at !== before.expedited?.at;
@@ -114,30 +116,30 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
     if (isResent && after.wait && after.wait.nextAttemptAt > at + clockError) violate('resent with a delay', id);
   }
 
-  /** Returns when a resend stored the earlier time of the next attempt. */
+  /** Returns the time at which a resend expedited the next attempt. */
   function expeditedAt({ id, expedited }: Delivery): number | undefined {
     const changes = evidence().deliveries.get(id) ?? [];
     return changes.find(({ delivery }) => delivery?.expedited?.at === expedited?.at)?.at;
   }
 
-  /** Judges the new state of a delivery by the preceding state of its webhook. */
+  /** Checks that the webhook's previous state permits the new state of a delivery. */
   function judgeState(after: Delivery, at: number): void {
     const { id, webhookId, state, attempts, charged } = after;
     const latest = attempts.at(-1);
     const webhooks = evidence().webhooksBefore(after, at);
     const own = webhooks.filter(webhook => webhook?.webhookId === webhookId);
-    if (state === 'delivered' && latest?.result !== 'delivered') violate('delivered without a success', id);
+    if (state === 'delivered' && latest?.result !== 'delivered') violate('delivered without a successful attempt', id);
     if (state === 'failed' && !isTest(after) && charged !== stage.values.retrySchedule.length + 1) {
-      violate('failed before its schedule was over', id);
+      violate('failed before the end of the retry schedule', id);
     }
     if (state === 'cancelled') {
       const isOver =
         own.length < webhooks.length || (isTest(after) && own.some(one => one?.suspensionReason === 'operator'));
-      if (!isOver) violate('cancelled during its registration', id);
+      if (!isOver) violate('cancelled although its webhook was registered', id);
     }
     if (state === 'held') {
       if (isTest(after)) violate('a test was held', id);
-      if (!own.some(one => one?.status === 'suspended')) violate('held with an active webhook', id);
+      if (!own.some(one => one?.status === 'suspended')) violate('held although its webhook was active', id);
     }
   }
 }
@@ -151,5 +153,5 @@ function keyOf({ number, startedAt, result }: AttemptRecord): string {
   return `${number} ${startedAt} ${result}`;
 }
 
-/** The slow lane defers a new delivery for at most half a minute. */
+/** The maximum deferral of a new delivery in the slow lane. */
 const minDeferral = 30 * second;

@@ -7,7 +7,7 @@ import { webhookRoutes } from '../../../lambdas/webhooks/routes.ts';
 import type { World } from '../make-world.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges that no request to {base_url} in calm exceeds the calls in `docs/capacity.md`. With faults it may retry. */
+/** Checks that no request to {base_url} exceeds the calls in `docs/capacity.md`. With faults, requests may exceed them by retries. */
 export function judgeCosts({ costs, faultClass }: World, violate: Violate): Judgement {
   return { judgeEnd };
 
@@ -15,7 +15,7 @@ export function judgeCosts({ costs, faultClass }: World, violate: Violate): Judg
     if (faultClass !== 'calm') return;
     for (const { method, path: requested, calls, read } of costs) {
       const request = `${method} ${paths.find(each => matchPath(each, requested) !== undefined)}`;
-      const { calls: maxCalls, read: maxRead } = maxOf.get(request) ?? most('0', '0');
+      const { calls: maxCalls, read: maxRead } = maxOf.get(request) ?? costOf('0', '0');
       // `NaN` also fails this comparison.
       if (!(calls <= maxCalls + token.calls)) violate(`${request} makes ${calls} calls`);
       if (!(read <= maxRead + token.read)) violate(`${request} reads ${read} items`);
@@ -25,21 +25,21 @@ export function judgeCosts({ costs, faultClass }: World, violate: Violate): Judg
 
 const paths = [webhookRoutes, deliveryRoutes].flatMap(table => Object.values<Route>(table)).map(route => route.path);
 
-interface Most {
+interface Cost {
   readonly calls: number;
   readonly read: number;
 }
 
-/** The rows of the page, each with the maximum of a request. */
+/** The rows of the tables in `docs/capacity.md`, which contain the maximum calls of each request. */
 const rows = readFileSync(path.join(import.meta.dirname, '../../../docs/capacity.md'), 'utf8')
   .split('\n')
   .map(line => line.split('|').map(cell => cell.trim().replaceAll('`', '')));
 
-const maxOf = new Map<string, Most>(rows.map(([, request = '', calls, read]) => [request, most(calls, read)]));
+const maxOf = new Map<string, Cost>(rows.map(([, request = '', calls, read]) => [request, costOf(calls, read)]));
 
-/** The calls for the token, which are added to each row. */
-const token = maxOf.get('the token of a request to {base_url}') ?? most('0', '0');
+/** The maximum calls for checking the token, in addition to the calls of each request. */
+const token = maxOf.get('the token of a request to {base_url}') ?? costOf('0', '0');
 
-function most(calls = '', read = ''): Most {
+function costOf(calls = '', read = ''): Cost {
   return { calls: Number(calls.replaceAll(',', '')), read: Number(read.replaceAll(',', '')) };
 }

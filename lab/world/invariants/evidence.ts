@@ -9,16 +9,16 @@ import { type Change, itemsWithin } from '../watched-tables.ts';
 import { readReplayRuns } from './replay-runs.ts';
 import { readDelivery } from './stored.ts';
 
-/** The state of a delivery from a moment on, or undefined if it was deleted. */
+/** A change of a delivery. `delivery` is undefined if the delivery was deleted. */
 export interface DeliveryChange {
   readonly at: number;
   readonly delivery: Delivery | undefined;
 }
 
-/** The changes of a world that has ended, for its judges. */
+/** The history of a world that has ended, which the invariants read. */
 export type Evidence = ReturnType<typeof gatherEvidence>;
 
-/** Collects the states of the tables over time. */
+/** Collects the history of the tables. */
 export function gatherEvidence({ watched, receivers, answered }: World) {
   const deliveries = new Map<string, readonly DeliveryChange[]>();
   for (const [key, changes] of watched.changesOf('Deliveries')) {
@@ -39,7 +39,7 @@ export function gatherEvidence({ watched, receivers, answered }: World) {
     webhooksBefore,
   };
 
-  /** Returns the changes by which an ended delivery started a new schedule. */
+  /** Returns the changes in which an ended delivery started a new schedule. */
   function readRestarts(changes: readonly DeliveryChange[]) {
     return changes.flatMap(({ at, delivery: after }, index) => {
       const before = changes[index - 1]?.delivery;
@@ -48,7 +48,7 @@ export function gatherEvidence({ watched, receivers, answered }: World) {
     });
   }
 
-  /** Returns whether a person resent a delivery at that time. */
+  /** Returns whether an integrator resent a delivery at a time. */
   function wasResent(id: string, at: number): boolean {
     return answered().some(
       ({ path, status, sentAt, answeredAt }) =>
@@ -59,13 +59,13 @@ export function gatherEvidence({ watched, receivers, answered }: World) {
     );
   }
 
-  /** Returns the POST of an attempt whose response is stored at a moment. The text of each response is unique. */
+  /** Returns the POST of an attempt, identified by the response that was stored at a time. The text of each response is unique. */
   function postOf(id: string, record: AttemptRecord, at = Number.POSITIVE_INFINITY): Post | undefined {
-    const kept = watched
+    const change = watched
       .changesOf('Deliveries')
       .get(`${id} ${answerPart(record)}`)
-      ?.findLast(change => change.at <= at);
-    const answer = record.answerId ? kept?.item?.response : record.response;
+      ?.findLast(each => each.at <= at);
+    const answer = record.answerId ? change?.item?.response : record.response;
     const startedAt = Date.parse(record.startedAt);
     const isOwn = (post: Post) =>
       post.answer === answer &&
@@ -75,11 +75,11 @@ export function gatherEvidence({ watched, receivers, answered }: World) {
     return receivers.postsOf(id).find(isOwn);
   }
 
-  /** Returns the versions of a delivery in a span. */
+  /** Returns the versions of a delivery in a period. */
   function deliveriesWithin(id: string, from: number, until: number): readonly (Delivery | undefined)[] {
     const changes = deliveries.get(id) ?? [];
-    const meanwhile = changes.filter(({ at }) => from < at && at <= until);
-    return [changes.findLast(({ at }) => at <= from), ...meanwhile].map(change => change?.delivery);
+    const later = changes.filter(({ at }) => from < at && at <= until);
+    return [changes.findLast(({ at }) => at <= from), ...later].map(change => change?.delivery);
   }
 
   /** Returns the changes of an account's webhook for an event. */
@@ -87,12 +87,12 @@ export function gatherEvidence({ watched, receivers, answered }: World) {
     return watched.changesOf('Webhooks').get(`${accountId} ${eventName}`) ?? [];
   }
 
-  /** Returns the versions of an account's webhook in a span. */
+  /** Returns the versions of an account's webhook in a period. */
   function webhooksWithin(owner: Owner, from: number, until: number): readonly (Webhook | undefined)[] {
     return itemsWithin(webhookChanges(owner), from, until).map(webhookIn);
   }
 
-  /** Returns the webhook versions that may have been read before the end of a delivery was stored. */
+  /** Returns the versions of a webhook that a process may have read before it stored the end of a delivery. */
   function webhooksBefore(owner: Owner, at: number): readonly (Webhook | undefined)[] {
     return webhooksWithin(owner, at - 12 * second, at);
   }

@@ -5,7 +5,7 @@ import { deadLetters } from '../stage.ts';
 import { storedDeliveries } from './stored.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges that `events find` reports the correct outcome of an event. */
+/** Checks that `events find` reports the correct outcome of an event. */
 export function judgeFindings(
   { cloud, watched, publications, people }: World,
   startedAt: number,
@@ -22,13 +22,14 @@ export function judgeFindings(
       const isKept = !people.wasDeleted(account, startedAt + sentAt(publication));
       if (verdict === undefined || !isKept) continue;
       const delivery = deliveries.get(deliveryId);
-      const isRefused = isMalformed || (dead.has(body) && !isReported(deliveryId, 'event.without_webhook')); // else redriven, with a copy left
-      const right = delivery ? [delivery.state] : isRefused ? ['rejected'] : verdictsWithoutDelivery(deliveryId);
-      if (!right.some(one => one === verdict)) violate(`"events find" returned ${verdict}, not ${right}`, deliveryId);
+      const isRefused = isMalformed || (dead.has(body) && !isReported(deliveryId, 'event.without_webhook')); // otherwise a copy of a redriven message
+      const expected = delivery ? [delivery.state] : isRefused ? ['rejected'] : verdictsWithoutDelivery(deliveryId);
+      if (!expected.some(one => one === verdict))
+        violate(`"events find" returned ${verdict}, not ${expected}`, deliveryId);
     }
   }
 
-  /** If the webhook was deleted before the outcome was stored, only the log contains the attempt. */
+  /** Returns the expected verdicts without a delivery. If the webhook was deleted during the attempt, only the log contains the attempt. */
   function verdictsWithoutDelivery(deliveryId: string): readonly string[] {
     return isReported(deliveryId, 'delivery.outcome_not_stored') ? ['delivered', 'cancelled'] : ['no webhook'];
   }

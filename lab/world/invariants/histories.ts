@@ -12,7 +12,7 @@ import { second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges that receivers' responses are stored, and that the API shows each delivery and webhook correctly. */
+/** Checks that receivers' responses are stored, and that the API returns each delivery and webhook correctly. */
 export function judgeHistories(
   { cloud, answered, people, faultClass }: World,
   startedAt: number,
@@ -43,9 +43,9 @@ export function judgeHistories(
   function judgeAnswer(id: string, record: AttemptRecord): void {
     const { result, status } = record;
     const isSuccess = status !== null && status >= 200 && status < 300;
-    if (result === 'delivered' && !isSuccess) violate('delivered without a successful answer', id);
+    if (result === 'delivered' && !isSuccess) violate('delivered without a successful response', id);
     if ((status !== null || result === 'http') && !evidence().postOf(id, record))
-      violate(`the answer to attempt ${record.number} is not stored`, id);
+      violate(`the response to attempt ${record.number} is not stored`, id);
   }
 
   function judgeLook({ path, status, answer }: Answered, deliveries: ReadonlyMap<string, Delivery>): void {
@@ -53,42 +53,43 @@ export function judgeHistories(
     const delivery = deliveries.get(id);
     if (id === '') return;
     if (!delivery || status !== 200) {
-      violate('listed but not shown', id);
+      violate('listed, but not found by its id', id);
       return;
     }
     const { corpo, tentativas } = answer;
-    if (!isShown(delivery, answer) || corpo !== delivery.body) violate('shown incorrectly', id);
+    if (!isShown(delivery, answer) || corpo !== delivery.body) violate('returned incorrectly', id);
     const shown: readonly Shown[] = Array.isArray(tentativas) ? tentativas : [];
     if (shown.map(({ numero }) => numero).join() !== delivery.attempts.map(({ number }) => number).join()) {
-      violate('shown with other attempts', id);
+      violate('returned with the wrong attempts', id);
     }
     for (const { numero, resultado, detalhe, status: answeredWith, resposta } of shown) {
       const record = delivery.attempts.find(({ number }) => number === numero);
       if (record && (resultado !== wireResults[record.result] || detalhe !== wordOf(record)))
-        violate('shown with other results', id);
+        violate('returned with the wrong results', id);
       if (record) judgeAnswer(id, { ...record, status: answeredWith, response: resposta, answerId: undefined });
     }
   }
 
-  /** Judges that each listed delivery had the shown state during the request. */
+  /** Checks that each listed delivery had the returned state during the request. */
   function judgeListed({ sentAt, answeredAt, answer }: Answered): void {
     for (const shown of listOf(answer.entregas)) {
-      const forms = evidence().deliveriesWithin(String(shown.id), sentAt - maxLag, answeredAt);
-      if (!forms.some(form => form && isShown(form, shown))) violate('listed incorrectly', String(shown.id));
+      const versions = evidence().deliveriesWithin(String(shown.id), sentAt - maxLag, answeredAt);
+      if (!versions.some(version => version && isShown(version, shown)))
+        violate('listed incorrectly', String(shown.id));
     }
   }
 
-  /** Judges that webhooks had the shown state during the request. */
+  /** Checks that the webhooks had the returned state during the request. */
   function judgeWebhooks({ account, path, method, status, answer, ...span }: Answered): void {
     const isList = path === '/v1/webhooks';
     if (method !== 'GET' || status !== 200 || !(isList || path === `/v1/webhooks/${eventName}`)) return;
     const shown = isList ? listOf(answer.webhooks) : [answer];
     const isRight = (webhook: Webhook | undefined) =>
       shown.length === (webhook ? 1 : 0) && shown.every(one => webhook && isWebhookShown(webhook, one));
-    if (!webhooksOf(account, span).some(isRight)) violate(`${path} shows ${account} a state that never existed`);
+    if (!webhooksOf(account, span).some(isRight)) violate(`${path} returned a state of ${account} that never existed`);
   }
 
-  /** Judges that an account can list its events without a webhook. */
+  /** Checks that the list of webhooks also contains the account's events without a webhook. */
   function judgeDropped({ account, answer, ...span }: Answered): void {
     if (faultClass !== 'calm' || people.wasDeleted(account, 0)) return;
     if (answer.eventos_sem_webhook === undefined) return;
@@ -96,7 +97,7 @@ export function judgeHistories(
     const lines = cloud.logs({ text: '"message":"event.without_webhook"', until: span.sentAt - second });
     const wereDropped = lines.some(({ text }) => text.includes(`"account":"${account}"`));
     const isNone = webhooksOf(account, span).every(webhook => !webhook);
-    if (isNone && wereDropped && !isReported) violate(`${account} sees too few events without a webhook`);
+    if (isNone && wereDropped && !isReported) violate(`the list of events without a webhook is empty for ${account}`);
   }
 
   function webhooksOf(accountId: string, { sentAt, answeredAt }: Pick<Answered, 'sentAt' | 'answeredAt'>) {
@@ -107,15 +108,15 @@ export function judgeHistories(
     const pages = looks.filter(look => look.account === account && look.path.includes('/entregas?'));
     const listed = pages.flatMap(({ answer }) => listOf(answer.entregas));
     const ids = new Set(listed.map(({ id }) => String(id)));
-    if (ids.size < listed.length) violate(`${account} is shown a delivery twice`);
+    if (ids.size < listed.length) violate(`the list of ${account} contains a delivery twice`);
     for (const { id, accountId } of deliveries.values()) {
       if (accountId === account && !ids.delete(id)) violate('not in the list of its webhook', id);
     }
-    for (const id of ids) violate('listed although it is not stored', id);
+    for (const id of ids) violate('listed, but not stored', id);
   }
 }
 
-/** The maximum lag of the index from which a list is read. */
+/** The maximum lag of the index for lists. */
 const maxLag = second;
 
 type Representation = Answered['answer'];
@@ -124,7 +125,7 @@ function listOf(value: unknown): readonly Representation[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A delivery that waits for an earlier registration is shown as cancelled. */
+/** Returns whether a response matches a delivery. A pending delivery to an earlier registration is returned as cancelled. */
 function isShown({ state, wait, attempts }: Delivery, shown: Representation): boolean {
   const isPending = shown.estado === wireStates.pending;
   const latest = attempts.at(-1);

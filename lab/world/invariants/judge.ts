@@ -16,7 +16,7 @@ import { judgeRequests } from './requests.ts';
 import { judgeSlowLane } from './slow-lane.ts';
 import { type Judgement, makeViolations } from './violation.ts';
 
-/** Creates the judge of a world, for its run and its end. */
+/** Creates the invariant checks of a world. */
 export function makeJudge(world: World, startedAt: number) {
   const { violate, all: violations } = makeViolations();
   const deliveries = judgeDeliveries(world, startedAt, violate);

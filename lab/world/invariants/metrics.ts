@@ -5,7 +5,7 @@ import type { Evidence } from './evidence.ts';
 import { storedDeliveries } from './stored.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges that the metrics match the events, because operators' alarms only use metrics. */
+/** Checks that the metrics match the log, because operators' alarms only use metrics. */
 export function judgeMetrics(
   { cloud, watched, metrics, accounts, faultClass }: World,
   evidence: () => Evidence,
@@ -13,7 +13,7 @@ export function judgeMetrics(
 ): Judgement {
   return { look, judgeEnd };
 
-  /** Judges that each successful sweep measures overdue deliveries. Otherwise the sweeper's alarm fires. */
+  /** Checks that a successful sweep measures overdue deliveries. If no sweep succeeds, the sweeper's alarm fires. */
   function look(): void {
     const now = cloud.now();
     const sweeps = metrics.all().filter(({ metric, at }) => metric === 'OldestDue' && at > now - maxSweep);
@@ -29,7 +29,7 @@ export function judgeMetrics(
   function judgeEnd(): void {
     for (const [metric, line] of Object.entries(lineOf)) {
       const count = cloud.logs({ text: line }).length;
-      if (metrics.sum(metric) !== count) violate(`${metrics.sum(metric)} × ${metric}, and ${count} lines`);
+      if (metrics.sum(metric) !== count) violate(`${metric} is ${metrics.sum(metric)}, but the log has ${count} lines`);
     }
     const attempts = metrics.all().filter(({ metric }) => metric === 'Delivered');
     const lines = cloud.logs({ text: '"message":"delivery.attempt"' });
@@ -38,22 +38,22 @@ export function judgeMetrics(
     const successes = ofEvents.filter(isSuccess);
     if (!isBetween(attempts.length, ofEvents)) violate(`${attempts.length} samples of Delivered do not match the log`);
     if (!isBetween(metrics.sum('Delivered'), successes))
-      violate(`${metrics.sum('Delivered')} × Delivered do not match the successes`);
+      violate(`Delivered is ${metrics.sum('Delivered')}, which does not match the successes`);
     if (faultClass !== 'calm') return;
     for (const account of accounts) judgeLines(account, lines);
     const failed = cloud.trace(({ kind, text }) => kind === 'invocation' && text.includes(' failed'));
-    for (const { text } of failed) violate(`in calm an invocation failed: ${text}`);
+    for (const { text } of failed) violate(`an invocation failed without faults: ${text}`);
   }
 
-  /** Returns whether a count matches the lines of attempts. An attempt in flight may be requested again. */
+  /** Returns whether a count matches the log lines of attempts. It may include attempts that were resent while in flight. */
   function isBetween(count: number, lines: readonly { readonly text: string }[]): boolean {
     const requested = lines.map(({ text }) => wasRequested(text));
     const counted = requested.filter(was => was === 'no').length;
-    return count >= counted && count <= counted + requested.filter(was => was === 'meanwhile').length;
+    return count >= counted && count <= counted + requested.filter(was => was === 'partly').length;
   }
 
-  /** Returns whether the attempt of a line was requested. The metrics exclude requested attempts and tests. */
-  function wasRequested(line: string): 'yes' | 'no' | 'meanwhile' {
+  /** Returns whether a resend or redrive caused the attempt of a log line. The metrics exclude such attempts and tests. */
+  function wasRequested(line: string): 'yes' | 'no' | 'partly' {
     const { deliveryId, messageId, attempt }: AttemptLine = JSON.parse(line);
     const changes = evidence().deliveries.get(deliveryId) ?? [];
     const versions = changes.flatMap(({ delivery }) => delivery ?? []).filter(each => each.messageId === messageId);
@@ -61,30 +61,30 @@ export function judgeMetrics(
     if (first && first.scheduledAt !== first.createdAt) return 'yes'; // a redrive
     const due = versions.filter(each => each.state === 'pending' && each.attempt === attempt);
     if (!due.some(isResent)) return 'no';
-    return due.every(isResent) ? 'yes' : 'meanwhile';
+    return due.every(isResent) ? 'yes' : 'partly';
   }
 
-  /** Without faults and changes by people, each recorded attempt has a line. */
+  /** Checks that each recorded attempt has a log line, if there are no faults or changes by integrators and operators. */
   function judgeLines({ id, isRestless }: World['accounts'][number], lines: ReturnType<typeof cloud.logs>): void {
     if (isRestless) return;
     const logged = lines.filter(({ text }) => text.includes(`"account":"${id}"`)).length;
     const own = [...storedDeliveries(watched).values()].filter(({ accountId }) => accountId === id);
     const recorded = own.reduce((sum, { attempts }) => sum + attempts.length, 0);
-    if (logged !== recorded) violate(`${logged} attempts of ${id} were logged, and ${recorded} recorded`);
+    if (logged !== recorded) violate(`${logged} attempts of ${id} were logged, but ${recorded} were recorded`);
   }
 }
 
-/** An event that is republished after the deletion of its account has the same id. Only the message differs. */
+/** The fields of an attempt's log line. The message id distinguishes an event that is published again after its account was deleted. */
 type AttemptLine = Pick<Delivery, 'messageId' | 'attempt'> & { readonly deliveryId: string };
 
-/** A process that dies has written either both line and metric or neither. */
+/** The log lines of each metric. A process that crashes has written both the line and the metric, or neither. */
 const lineOf: Readonly<Record<string, RegExp>> = {
   InternalError: /"message":"delivery\.attempt".*"result":"internal"|"message":"message\.deferred"/,
   EventWithoutWebhook: /"message":"event\.without_webhook"/,
 };
 
-/** The maximum time in which two sweeps start, and the first one ends. */
+/** The maximum time from the start of a sweep to the end of the next sweep. */
 const maxSweep = 2.25 * minute;
 
-/** A delivery is overdue 2 minutes after its due time, and the next sweep finds it. */
+/** The maximum time until a sweep measures an overdue delivery. A delivery is overdue 2 minutes after its due time. */
 const maxUnmeasured = 3.5 * minute;

@@ -7,7 +7,7 @@ import type { Evidence } from './evidence.ts';
 import { idsOf } from './orphans.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges operators' work. A suspension lasts until an operator ends it, and a deletion is complete. */
+/** Checks the effects of operators' commands. A suspension lasts until an operator ends it, and a deletion is complete. */
 export function judgeOperators(
   { people, tables, watched }: World,
   evidence: () => Evidence,
@@ -23,30 +23,30 @@ export function judgeOperators(
     }
   }
 
-  /** Each later read finds the webhook suspended. Another judge checks that no POST follows such a read. */
+  /** Checks that the webhook stays suspended. `posts.ts` checks that no POST follows a read of a suspended webhook. */
   function judgeSuspension(account: string, { beganAt, answeredAt }: DoneWork): void {
     const ends = people.works().filter(({ asked }) => endsSuspension(asked, account));
     const end = Math.min(...ends.filter(one => one.answeredAt >= beganAt).map(one => one.beganAt));
     if (end < answeredAt) return;
     if (itemsOf(account, answeredAt, end).some(item => item?.suspensionReason !== 'operator'))
-      violate(`an operator had suspended it: ${account}`);
+      violate(`not suspended although an operator suspended it: ${account}`);
   }
 
   function judgeReactivation(account: string, { beganAt, answeredAt }: DoneWork): void {
     if (itemsOf(account, beganAt, answeredAt).every(item => item?.status === 'suspended'))
-      violate(`an operator had reactivated it: ${account}`);
+      violate(`suspended although an operator reactivated it: ${account}`);
   }
 
-  /** The account may be created again meanwhile, and a consumer may write about a delivery in flight. */
+  /** Checks that a deletion is complete. It excludes items of a new account with the same id, and later writes by consumers. */
   function judgeDeletion(account: string, { beganAt, answeredAt }: DoneWork): void {
     const deliveries = watched.changesOf('Deliveries');
     for (const id of answeredAt < Number.POSITIVE_INFINITY ? idsOf({ id: account }) : []) {
       const latest = deliveries.get(`${id} ${headPart}`)?.findLast(({ at }) => at <= answeredAt);
-      if (latest?.item && latest.at < beganAt) violate(`${id} is left of ${account}, which was deleted`);
+      if (latest?.item && latest.at < beganAt) violate(`${id} remains after the deletion of ${account}`);
     }
     for (const table of ['Webhooks', 'Deliveries', 'Users'] as const) {
       const left = tables.items(table).filter(item => item.accountId === account && Number(item.createdAt) < beganAt);
-      if (left.length > 0) violate(`${left.length} items of ${table} are left of ${account}, which was deleted`);
+      if (left.length > 0) violate(`${left.length} items of ${table} remain after the deletion of ${account}`);
     }
   }
 
@@ -55,7 +55,7 @@ export function judgeOperators(
   }
 }
 
-/** Deleting an account also ends the suspension of its webhooks. */
+/** Returns whether a command ends the suspension of an account's webhook. Deleting the account also ends the suspension. */
 function endsSuspension(asked: DoneWork['asked'], account: string): boolean {
   return (asked.work === 'reactivate' || asked.work === 'deleteAccount') && asked.account === account;
 }

@@ -11,7 +11,7 @@ import type { World } from '../make-world.ts';
 import { day, second } from '../times.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges the tables at the end. Every item belongs to an existing record. */
+/** Checks the tables at the end. Every item must belong to an existing record. */
 export function judgeOrphans({ cloud, tables, accounts, people, faultClass }: World, violate: Violate): Judgement {
   return { judgeEnd };
 
@@ -23,17 +23,19 @@ export function judgeOrphans({ cloud, tables, accounts, people, faultClass }: Wo
       const key = `${id} ${part}`;
       const isAnswer = String(part).startsWith(answersPrefix);
       if (isDeliveryId(String(id))) {
-        // A POST leaves its response if its outcome was not stored, or if its account was deleted meanwhile.
+        // A response may remain if the outcome of its POST was not stored, or if the account was deleted during the POST.
         if (isAnswer && !heads.has(String(id)) && faultClass === 'calm' && !wasAnyDeleted())
-          violate(`an answer without a delivery: ${key}`);
+          violate(`a response without a delivery: ${key}`);
         if (!isAnswer && (part !== headPart || webhookId === undefined)) violate(`an item without an owner: ${key}`);
-        const keptFor = Number(ttl) * second - Number(isAnswer ? cloud.now() : settledAt);
+        const retention = Number(ttl) * second - Number(isAnswer ? cloud.now() : settledAt);
         const days = isAnswer ? 59 : 30; // a world lasts less than a day
         if (isAnswer || settledAt !== undefined) {
-          if (!(keptFor >= days * day && keptFor < (days + 1) * day)) violate(`kept for ${keptFor} ms: ${key}`);
+          if (!(retention >= days * day && retention < (days + 1) * day))
+            violate(`retained for ${retention} ms: ${key}`);
         }
-        if (dueShard !== undefined && state !== 'pending') violate(`ended, and in the index: ${key}`);
-        if (!isAnswer && !accounts.some(account => account.id === accountId)) violate(`of an unknown account: ${key}`);
+        if (dueShard !== undefined && state !== 'pending') violate(`ended, but still in the index: ${key}`);
+        if (!isAnswer && !accounts.some(account => account.id === accountId))
+          violate(`an item of an unknown account: ${key}`);
       } else if (!own.has(String(id))) {
         violate(`an item without an owner: ${key}`);
       }
@@ -51,7 +53,7 @@ export function judgeOrphans({ cloud, tables, accounts, people, faultClass }: Wo
   }
 }
 
-/** Returns the ids of an account's items other than deliveries. */
+/** Returns the ids of an account's items that are not deliveries. */
 export function idsOf({ id: accountId, event = eventName }: Pick<Account, 'id' | 'event'>): readonly string[] {
   const owner = { accountId, eventName: event };
   return [withoutWebhookId(accountId), slownessId(owner), replaysId(owner), ...limitIdsOf(accountId, [event])];

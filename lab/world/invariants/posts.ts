@@ -13,7 +13,7 @@ import { clockError, maxPreparation, second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges each POST by the reads of its process: permission, URL, time, lane, and content. */
+/** Checks the permission, URL, time, lane and content of each POST against the reads of its process. */
 export function judgePosts(
   { receivers, publications, people }: World,
   startedAt: number,
@@ -34,7 +34,7 @@ export function judgePosts(
       const isOwn = ({ accountId, eventName }: Item) =>
         accountId === owner?.accountId && eventName === owner?.eventName;
       const webhook = webhookIn(read?.webhooks.find(isOwn));
-      if (!read || post.at - read.at > maxPreparation) violate('POSTed after an old read', deliveryId);
+      if (!read || post.at - read.at > maxPreparation) violate('POSTed after an outdated read', deliveryId);
       else if (!read.isConsistent) violate('POSTed after an inconsistent read', deliveryId);
       else if (!webhook) violate('POSTed without a webhook', deliveryId);
       else {
@@ -47,25 +47,25 @@ export function judgePosts(
   function judgePost(post: Post, webhook: Webhook): void {
     const { deliveryId: id, host, path, read, at } = post;
     const head = read?.head && deliveryFromItem(read.head);
-    if (`https://${host}${path}` !== webhook.url) violate('POSTed to another URL than that of its webhook', id);
-    if (webhook.suspensionReason === 'operator') violate('POSTed while an operator suspends', id);
-    else if (webhook.status === 'suspended' && !isTest({ id })) violate('POSTed while the webhook is suspended', id);
+    if (`https://${host}${path}` !== webhook.url) violate('POSTed to the wrong URL', id);
+    if (webhook.suspensionReason === 'operator') violate('POSTed although an operator suspended the webhook', id);
+    else if (webhook.status === 'suspended' && !isTest({ id })) violate('POSTed although the webhook is suspended', id);
     if (head) {
-      if (post.body !== head.body) violate('sent with another body than the stored one', id);
+      if (post.body !== head.body) violate('POSTed a body that differs from the stored body', id);
       if (head.webhookId !== webhook.webhookId) violate('POSTed to a later registration', id);
-      if (head.state !== 'pending' || !head.wait) violate('POSTed after its end', id);
-      else if (at < head.wait.nextAttemptAt - clockTolerance - clockError) violate('POSTed before its time', id);
+      if (head.state !== 'pending' || !head.wait) violate('POSTed after the end of the delivery', id);
+      else if (at < head.wait.nextAttemptAt - clockTolerance - clockError) violate('POSTed before the due time', id);
     } else {
       const sent = publications.filter(({ deliveryId }) => deliveryId === id);
       const isOwn = sent.some(one => startedAt + sentAt(one) > webhook.createdAt - acceptedEarlier);
       if (!isOwn) violate('POSTed to a later registration', id);
       if (!sent.some(one => demandOf(one.body) === demandOf(post.body)))
-        violate('sent with a body that was never published', id);
+        violate('POSTed a body that was never published', id);
     }
     judgeContent(post, webhook);
   }
 
-  /** Only the slow lane attempts deliveries of a slow webhook. The first lane skips webhooks that continue to fail. */
+  /** Checks the lane. Only the slow lane may attempt tests and slow webhooks. The first lane must skip webhooks that keep failing. */
   function judgeLane(post: Post, { failingSince }: Webhook, slowness: Item | undefined): void {
     const { deliveryId: id, functionName, at } = post;
     if (functionName === 'deliver-slow') return;
@@ -74,26 +74,28 @@ export function judgePosts(
     if (isTest({ id })) violate('a test was attempted in a quick lane', id);
     const isOfRetryLane = failingFor > failingForLong + maxPreparation;
     if (functionName === 'deliver-first' && isOfRetryLane)
-      violate('POSTed in the first lane, but it keeps failing', id);
+      violate('POSTed in the first lane, but its webhook keeps failing', id);
   }
 
   function judgeContent({ deliveryId: id, headers, body, at }: Post, webhook: Webhook): void {
     const timestamp = Number(headers['webhook-timestamp']);
     const age = at - timestamp * second;
-    if (!(age > -clockError && age < maxPreparation + second)) violate('its timestamp is not that of its attempt', id);
+    if (!(age > -clockError && age < maxPreparation + second))
+      violate('the timestamp is not the time of the attempt', id);
     const signing = webhook.secrets
       .filter(secret => isSigning(secret, at))
       .map(({ encrypted }) => people.open(encrypted) ?? '');
     const signature = signatureHeader({ id, timestamp, body }, signing);
-    if (signing.length === 0 || headers['webhook-signature'] !== signature) violate('signed by other secrets', id);
+    if (signing.length === 0 || headers['webhook-signature'] !== signature)
+      violate('signed with the wrong secrets', id);
     const { encryptedAuthorization } = webhook;
     const authorization = encryptedAuthorization === undefined ? undefined : people.open(encryptedAuthorization);
-    if (headers.Authorization !== authorization) violate('sent with another Authorization', id);
-    if (headers['Content-Type'] !== 'application/json') violate('sent without its Content-Type', id);
+    if (headers.Authorization !== authorization) violate('sent with the wrong Authorization header', id);
+    if (headers['Content-Type'] !== 'application/json') violate('sent with the wrong Content-Type header', id);
   }
 }
 
-/** An event may be accepted this many milliseconds before its webhook is registered, because clocks differ. */
+/** The maximum time by which an accepted event may precede its webhook, in milliseconds. Clocks may differ. */
 const acceptedEarlier = 500 + clockError;
 
 function demandOf(body: string): unknown {

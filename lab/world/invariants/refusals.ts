@@ -7,8 +7,8 @@ import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /**
- * Judges the notices of rejected events. Publishers receive at least the first ten of each minute and reason. A copy
- * has a notice if a field differs from the stored event.
+ * Checks the rejection notices. Publishers must receive at least the first ten notices of each minute and reason. A copy
+ * must cause a notice if it differs from the stored event.
  */
 export function judgeRefusals(
   { cloud, bodies, metrics, faultClass }: World,
@@ -25,20 +25,20 @@ export function judgeRefusals(
       const isReported = ['reason', 'detail', 'sender'].every(name => detail.includes(`"${name}":{`));
       if (origin !== undefined && !isReported) violate(`${origin} became a dead-letter message without all attributes`);
     }
-    const refused = readRefused();
+    const rejected = readRefused();
     const notices = readNotices();
-    for (const reason of new Set(refused.map(one => one.reason))) {
-      const came = refused.filter(one => one.reason === reason);
+    for (const reason of new Set(rejected.map(one => one.reason))) {
+      const rejections = rejected.filter(one => one.reason === reason);
       const own = notices.filter(one => one.reason === reason);
-      judgeReason(reason, came, own);
+      judgeReason(reason, rejections, own);
     }
-    const known = new Set(refused.map(({ messageId }) => messageId));
+    const known = new Set(rejected.map(({ messageId }) => messageId));
     for (const { messageId } of notices) {
-      if (!known.has(messageId)) violate(`a notice of ${messageId}, which was not rejected`);
+      if (!known.has(messageId)) violate(`a notice of message ${messageId}, which was not rejected`);
     }
   }
 
-  /** A message is moved once, unless its process dies while moving it. A redriven message may be moved again. */
+  /** Checks that a message is moved once, unless its process crashes during the move. A redriven message may be moved again. */
   function judgeDeadLetters(): void {
     const deaths = cloud.trace(({ kind, text }) => kind === 'process' && text.includes(' dies: ')).map(({ at }) => at);
     const redriven = new Set(sentTo(queueOf.first).map(({ origin }) => origin));
@@ -72,18 +72,20 @@ export function judgeRefusals(
       }));
   }
 
-  function judgeReason(reason: string, came: readonly Refused[], notices: readonly Notice[]): void {
+  function judgeReason(reason: string, rejections: readonly Refused[], notices: readonly Notice[]): void {
     const noticed = new Set(notices.map(({ messageId }) => messageId));
-    const refused = new Set(came.map(({ messageId }) => messageId));
-    const isComplete = noticed.size >= Math.min(noticesPerMinute, refused.size);
+    const rejected = new Set(rejections.map(({ messageId }) => messageId));
+    const isComplete = noticed.size >= Math.min(noticesPerMinute, rejected.size);
     if (!isComplete && !mayDie && metrics.sum('NoticeNotSent') === 0)
-      violate(`${reason}: ${noticed.size} notices of ${came.length} events, and NoticeNotSent is 0`);
+      violate(`${reason}: ${noticed.size} notices of ${rejections.length} events, and NoticeNotSent is 0`);
     if (faultClass !== 'calm') return;
-    if (!isComplete) violate(`${reason}: ${noticed.size} notices of ${came.length} events in calm`);
-    if (noticed.size < notices.length) violate(`${reason}: two notices of one event in calm`);
-    for (const minuteIndex of new Set(came.map(minuteOf))) {
-      if (came.some(one => isNearBoundary(one, minuteIndex))) continue;
-      const ofMinute = new Set(came.filter(one => minuteOf(one) === minuteIndex).map(({ messageId }) => messageId));
+    if (!isComplete) violate(`${reason}: ${noticed.size} notices of ${rejections.length} events without faults`);
+    if (noticed.size < notices.length) violate(`${reason}: two notices of one event without faults`);
+    for (const minuteIndex of new Set(rejections.map(minuteOf))) {
+      if (rejections.some(one => isNearBoundary(one, minuteIndex))) continue;
+      const ofMinute = new Set(
+        rejections.filter(one => minuteOf(one) === minuteIndex).map(({ messageId }) => messageId),
+      );
       const noticedInMinute = ofMinute.intersection(noticed).size;
       const due = Math.min(noticesPerMinute, ofMinute.size);
       if (noticedInMinute < due)
@@ -91,7 +93,7 @@ export function judgeRefusals(
     }
   }
 
-  /** A message that arrives twice is rejected twice. */
+  /** Returns the rejections in the log. A message that arrives twice is rejected twice. */
   function readRefused(): readonly Refused[] {
     return cloud.logs({ text: refusedLine }).map(({ text }) => {
       const {
@@ -120,13 +122,13 @@ interface Notice {
   readonly messageId: string;
 }
 
-/** The maximum time from sending a rejected message to its deletion, in milliseconds. */
+/** The maximum time from sending a message to the dead-letter queue to its deletion from the lane's queue. */
 const maxMove = second;
 
 const copyLine = /"message":"event\.(?:duplicate|conflicting_copy)"/;
 const refusedLine = /"message":"event\.(?:rejected|conflicting_copy)"/;
 
-/** Returns whether an event was rejected so close to a minute's boundary that its notice may be in the next minute. */
+/** Returns whether an event was rejected shortly before a minute's end, so that its notice may count for the next minute. */
 function isNearBoundary({ timestamp }: Refused, minuteIndex: number): boolean {
   const moment = Date.parse(timestamp);
   return [minuteIndex, minuteIndex + 1].some(end => moment < end * minute && moment > end * minute - maxMove);

@@ -4,18 +4,19 @@ import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { minute } from '../times.ts';
 import type { WatchedTables } from '../watched-tables.ts';
 
-/** A replay from its start to its end. */
+/** The history of a replay. */
 export interface ReplayRun {
   readonly id: string;
-  /** The first and the last version of the replay. */
+  /** The first version of the replay. */
   readonly first: Item;
+  /** The last version of the replay. */
   readonly last: Item;
   readonly startedAt: number;
-  /** The end of the run. `Infinity` while it runs. */
+  /** The time at which the replay ended, or `Infinity` if it did not end. */
   readonly endedAt: number;
 }
 
-/** Reads the runs of all replays. The latest replay of a webhook is one item. Copies of earlier ones are skipped. */
+/** Returns the runs of all replays, by id. It reads the item of each webhook's latest replay, and ignores the copies of earlier replays. */
 export function readReplayRuns(watched: WatchedTables): ReadonlyMap<string, ReplayRun> {
   const runs = new Map<string, ReplayRun>();
   for (const [key, changes] of watched.changesOf('Deliveries')) {
@@ -46,7 +47,7 @@ export function isFor({ first }: Pick<ReplayRun, 'first'>, delivery: Delivery): 
   return isOwn && isInRange && delivery.state === wanted && Number(delivery.settledAt) < Number(startedAt);
 }
 
-/** Returns whether a replay may have resent a delivery at a moment. A cancelled replay stops within 2 minutes. */
+/** Returns whether a replay may have resent a delivery at a time. A cancelled replay stops within 2 minutes. */
 export function maySend(run: ReplayRun, before: Delivery, at: number): boolean {
   return isFor(run, before) && at >= run.startedAt && at <= run.endedAt + maxStop;
 }

@@ -7,8 +7,8 @@ import { isFor, maySend, type ReplayRun } from './replay-runs.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /**
- * Judges replays. Each replay ends, and a completed one has sent every delivery exactly once. The maximum rate is two
- * processes at ten a second. `attempts.ts` judges that only a replay or a person resends a delivery.
+ * Checks replays. Each replay must end, and a completed replay must have resent every selected delivery exactly once. The
+ * maximum rate is 20 a second. `attempts.ts` checks that only replays and integrators resend deliveries.
  */
 export function judgeReplays({ answered, faultClass }: World, evidence: () => Evidence, violate: Violate): Judgement {
   return { judgeEnd };
@@ -34,20 +34,21 @@ export function judgeReplays({ answered, faultClass }: World, evidence: () => Ev
     for (const [deliveryId, changes] of evidence().deliveries) {
       const before = changes.findLast(({ at }) => at < startedAt)?.delivery;
       const isUntouched = !changes.some(({ at }) => at >= startedAt && at <= endedAt);
-      if (before && isUntouched && isFor(run, before)) violate(`replay ${id} left it out`, deliveryId);
+      if (before && isUntouched && isFor(run, before)) violate(`replay ${id} skipped it`, deliveryId);
     }
   }
 
   function judgeSent({ id }: ReplayRun, sent: readonly Restart[]): void {
     const own = sent.filter(({ isResent }) => !isResent);
     const ids = own.map(({ after }) => after.id);
-    for (const twice of ids.filter((one, at) => ids.indexOf(one) !== at)) violate(`sent twice by replay ${id}`, twice);
+    for (const twice of ids.filter((one, at) => ids.indexOf(one) !== at))
+      violate(`resent twice by replay ${id}`, twice);
     const dueAt = own.map(({ after }) => after.wait?.nextAttemptAt ?? 0).toSorted((one, other) => one - other);
     if (dueAt.some((at, index) => at - (dueAt[index - maxAtOnce] ?? Number.NEGATIVE_INFINITY) < interval))
       violate(`replay ${id} sends more than ${maxAtOnce} deliveries within ${interval} ms`);
   }
 
-  /** Judges a shown replay. It never counts unsent deliveries, and has the last state once the replay has ended. */
+  /** Checks a response with a replay. The count must not exceed the resent deliveries, and the state must be final after the end. */
   function judgeShown(
     { id, last, endedAt }: ReplayRun,
     sent: readonly Restart[],
@@ -56,16 +57,16 @@ export function judgeReplays({ answered, faultClass }: World, evidence: () => Ev
     const soFar = sent.filter(({ at }) => at <= answeredAt);
     const isOver = sentAt >= endedAt;
     const isWhole = isOver && faultClass === 'calm' && last.state === 'completed';
-    const least = isWhole ? soFar.filter(({ isResent }) => !isResent).length : 0;
-    if (Number(enviadas) > soFar.length || Number(enviadas) < least)
-      violate(`replay ${id} is shown with ${enviadas} sent, and it sent ${soFar.length}`);
+    const minSent = isWhole ? soFar.filter(({ isResent }) => !isResent).length : 0;
+    if (Number(enviadas) > soFar.length || Number(enviadas) < minSent)
+      violate(`replay ${id} reports ${enviadas} resent deliveries, but it resent ${soFar.length}`);
     const state = wireReplayStates[last.state === 'completed' ? 'completed' : 'cancelled'];
-    if (isOver && estado !== state) violate(`replay ${id} is shown as ${estado}, and it is ${state}`);
+    if (isOver && estado !== state) violate(`replay ${id} reports the state ${estado} instead of ${state}`);
   }
 }
 
 type Restart = Evidence['restarts'][number];
 
-/** Two processes may work on a replay at the same time, and each sends ten deliveries a second. */
+/** The maximum number of processes that run a replay at the same time. Each process resends ten deliveries a second. */
 const maxAtOnce = 2;
 const interval = second / 10;

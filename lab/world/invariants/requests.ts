@@ -14,7 +14,7 @@ import { itemsWithin } from '../watched-tables.ts';
 import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges each response by the tables during the request. Acknowledged changes are stored. Refusals have a reason. */
+/** Checks each response against the tables during the request. Changes must be stored, and rejections must have a reason. */
 export function judgeRequests(
   { answered, people, watched, faultClass }: World,
   evidence: () => Evidence,
@@ -23,7 +23,7 @@ export function judgeRequests(
   return { judgeEnd };
 
   function judgeEnd(): void {
-    for (const failure of people.failures()) violate(`people failed: ${failure}`);
+    for (const failure of people.failures()) violate(`a simulated user failed: ${failure}`);
     for (const one of answered()) {
       const broken = isKnown(one) ? judge(one) : judgeFailure(one);
       if (broken !== undefined)
@@ -33,20 +33,20 @@ export function judgeRequests(
     judgeLimit(deliveryRoutes.Resend.path, requestLimits.resendLimit);
   }
 
-  /** Returns the fault of a response, if there is one. */
+  /** Returns a description of the violation, or undefined if the response is correct. */
   function judge(one: Answered): string | undefined {
     const { status, account } = one;
     if (status === 401)
-      return people.isShutOut(account, one.sentAt, one.answeredAt) ? undefined : 'though it has a token';
-    if (status === 404 && codeOf(one) === 'webhook_not_found') return wasThereAllAlong(one);
+      return people.isShutOut(account, one.sentAt, one.answeredAt) ? undefined : 'although the account has a token';
+    if (status === 404 && codeOf(one) === 'webhook_not_found') return judgeNotFound(one);
     if (isOf(one, deliveryRoutes.Replay.path)) return judgeReplay(one);
     if (status === 409 && codeOf(one) === 'suspended_by_operator') {
       return during(one).some(webhook => webhook?.suspensionReason === 'operator')
         ? undefined
-        : 'though no operator had suspended it';
+        : 'although no operator suspended it';
     }
     if (status === 409 && codeOf(one) === 'webhook_suspended') {
-      return during(one).some(webhook => webhook?.status === 'suspended') ? undefined : 'though it was active';
+      return during(one).some(webhook => webhook?.status === 'suspended') ? undefined : 'although it was active';
     }
     if (status >= 400) return codeOf(one) === 'webhook_exists' ? judgeExisting(one) : judgeOtherRefusal(one);
     if (isOf(one, webhookRoutes.Webhooks.path) && one.method === 'POST') return judgeRegistered(one);
@@ -60,54 +60,55 @@ export function judgeRequests(
     return undefined;
   }
 
-  /** A fault of a service returns 503, which is impossible in calm. */
+  /** Checks a 5xx response. A fault of a service may cause a 503. */
   function judgeFailure(one: Answered): string | undefined {
-    if (one.status === 500) return 'which is an internal error';
-    return faultClass === 'calm' ? 'in calm' : undefined;
+    if (one.status === 500) return 'an internal error';
+    return faultClass === 'calm' ? 'without faults' : undefined;
   }
 
-  /** Only another request may have removed the record. A repeated call must recognise its own effect. */
-  function wasThereAllAlong(one: Answered): string | undefined {
+  /** Checks a 404. Only another request may have deleted the webhook, because a retried call must recognise its own effect. */
+  function judgeNotFound(one: Answered): string | undefined {
     const found = during(one);
-    const isRemovedByItself =
-      one.method === 'DELETE' && isOf(one, webhookRoutes.Webhook.path) && found[0] !== undefined;
-    if (isRemovedByItself && !people.wasDeleted(one.account, one.sentAt))
-      return 'though it existed when it was requested';
-    return found.some(webhook => webhook === undefined) ? undefined : 'though it existed';
+    const isOwnDeletion = one.method === 'DELETE' && isOf(one, webhookRoutes.Webhook.path) && found[0] !== undefined;
+    if (isOwnDeletion && !people.wasDeleted(one.account, one.sentAt))
+      return 'although it existed when the request arrived';
+    return found.some(webhook => webhook === undefined) ? undefined : 'although it existed';
   }
 
-  /** A repeated request may find the result of its first attempt, whose response was lost. */
+  /** Checks a conflict. A repeated request may find the webhook that its first attempt created. */
   function judgeExisting(one: Answered): string | undefined {
     const isRepeated = answered().some(
       earlier => !isKnown(earlier) && earlier.answeredAt <= one.sentAt && earlier.body?.url === one.body?.url,
     );
     const others = during(one).filter(webhook => webhook && (isRepeated || webhook.url !== one.body?.url));
-    return others.length > 0 ? undefined : 'though it did not exist, or was its own';
+    return others.length > 0 ? undefined : 'although no other webhook existed';
   }
 
-  /** Judges the other refusals by the delivery that they name, or only by their code. */
+  /** Checks the other 4xx responses, by the delivery in their path or only by their code. */
   function judgeOtherRefusal(one: Answered): string | undefined {
     const code = codeOf(one);
     const [, id = ''] = /\/entregas\/([^/]+)/.exec(one.path) ?? [];
     const delivery = evidence().deliveries.get(id);
     if (code === 'delivery_not_found') {
       const isThere = delivery?.findLast(({ at }) => at <= one.sentAt)?.delivery;
-      return isThere?.accountId === one.account ? 'though it exists' : undefined;
+      return isThere?.accountId === one.account ? 'although it exists' : undefined;
     }
     if (code === 'webhook_replaced') {
       const own = delivery?.find(change => change.delivery)?.delivery?.webhookId;
-      return during(one).some(webhook => webhook?.webhookId !== own) ? undefined : 'though it is of the present one';
+      return during(one).some(webhook => webhook?.webhookId !== own)
+        ? undefined
+        : 'although it belongs to the current webhook';
     }
     const known = ['rate_limited', 'replay_in_progress', 'too_many_secrets', 'test_delivery'];
-    return known.includes(code) ? undefined : 'without a reason';
+    return known.includes(code) ? undefined : 'an unexpected code';
   }
 
   function judgeRegistered(one: Answered): string | undefined {
     const stored = during(one).find(webhook => webhook?.url === one.body?.url);
     if (!stored) return 'but it was not stored';
     const [secret] = stored.secrets;
-    if (people.open(secret?.encrypted) !== one.answer.segredo) return 'and another secret was stored';
-    return credentialOf(stored) === one.body?.autorizacao ? undefined : 'and another credential was stored';
+    if (people.open(secret?.encrypted) !== one.answer.segredo) return 'but another secret was stored';
+    return credentialOf(stored) === one.body?.autorizacao ? undefined : 'but another credential was stored';
   }
 
   function judgeWebhook(one: Answered): string | undefined {
@@ -115,32 +116,32 @@ export function judgeRequests(
     if (one.method === 'DELETE') return found.some(webhook => !webhook) ? undefined : 'but it still exists';
     const expected = one.method === 'PUT' ? one.body?.url : one.answer.url;
     const stored = found.filter(webhook => webhook?.url === expected);
-    if (stored.length === 0) return 'but it was never so';
+    if (stored.length === 0) return 'but this state was never stored';
     const former = one.answer.segredos_anteriores; // worlds end before a secret expires
     if (!Array.isArray(former) || !stored.some(webhook => webhook?.secrets.length === former.length + 1))
-      return 'and other secrets sign';
+      return 'but the stored secrets differ';
     if (one.method !== 'PUT') return undefined;
     const isStored = stored.some(webhook => webhook && credentialOf(webhook) === one.body?.autorizacao);
-    return isStored ? undefined : 'and another credential was stored';
+    return isStored ? undefined : 'but another credential was stored';
   }
 
   function judgeRotated(one: Answered): string | undefined {
     const found = during(one).map(webhook => webhook?.secrets ?? []);
     const rotated = found.find(([secret]) => people.open(secret?.encrypted) === one.answer.segredo);
-    if (!rotated) return 'but it was never the secret';
-    if (one.body?.imediato === true) return rotated.length === 1 ? undefined : 'and earlier ones stay';
-    return rotated.length > 1 ? undefined : 'and the earlier one is gone';
+    if (!rotated) return 'but the secret was never stored';
+    if (one.body?.imediato === true) return rotated.length === 1 ? undefined : 'but earlier secrets remain';
+    return rotated.length > 1 ? undefined : 'but the earlier secret is missing';
   }
 
-  /** An accepted test is stored and attempted. */
+  /** Checks that an accepted test is stored. */
   function judgeTest({ account, sentAt, answeredAt, answer }: Answered): string | undefined {
     const changes = evidence().deliveries.get(String(answer.id)) ?? [];
     if (!changes.some(({ at, delivery }) => delivery && at <= answeredAt)) return 'but it is not stored';
     const ended = changes.at(-1)?.delivery?.state;
-    return ended === undefined && !people.wasDeleted(account, sentAt) ? 'but it is gone' : undefined;
+    return ended === undefined && !people.wasDeleted(account, sentAt) ? 'but it was deleted' : undefined;
   }
 
-  /** A resend must cause an attempt, or the delivery ends. It is rejected while the webhook is suspended. */
+  /** Checks that an accepted resend causes an attempt or the end of the delivery, and that the webhook was active. */
   function judgeResent(one: Answered): string | undefined {
     const { account, sentAt, answer } = one;
     if (!during(one).some(webhook => webhook?.status === 'active')) return 'but it was never active';
@@ -153,7 +154,7 @@ export function judgeRequests(
     return isDone || people.wasDeleted(account, sentAt) ? undefined : 'but no attempt followed';
   }
 
-  /** A replay exists until it is removed, even if a later one exists. It belongs to one webhook. */
+  /** Checks a response with a replay. The API must return a replay until its item expires, even after a later replay. */
   function judgeReplay({ path, account, sentAt, answeredAt, status }: Answered): string | undefined {
     const id = path.split('/').at(-1);
     const isShown = (item: Item | undefined) => item?.replayId === id && !(Number(item?.ttl) * 1_000 <= answeredAt);
@@ -161,23 +162,23 @@ export function judgeRequests(
       const changes = watched.changesOf('Deliveries').get(`${replaysId({ accountId: account, eventName })} ${part}`);
       return itemsWithin(changes ?? [], sentAt, answeredAt);
     });
-    if (status === 404) return [latest, past].some(items => items.every(isShown)) ? 'though it exists' : undefined;
-    return [...latest, ...past].some(isShown) ? undefined : 'though it does not exist';
+    if (status === 404) return [latest, past].some(items => items.every(isShown)) ? 'although it exists' : undefined;
+    return [...latest, ...past].some(isShown) ? undefined : 'although it does not exist';
   }
 
-  /** Judges the limit of requests a minute. In calm no request below it is rejected. A repeated write counts twice. */
+  /** Checks the limit of requests per minute. Without faults, no request below the limit is rejected. A retried write counts twice. */
   function judgeLimit(path: string, limit: number): void {
-    const asked = answered().filter(one => isOf(one, path) && one.method === 'POST');
-    for (const one of asked) {
-      const lately = asked.filter(
+    const attempts = answered().filter(one => isOf(one, path) && one.method === 'POST');
+    for (const one of attempts) {
+      const recent = attempts.filter(
         ({ account, answeredAt }) =>
           account === one.account && answeredAt > one.sentAt - minute && answeredAt <= one.answeredAt,
       );
-      const counted = lately.filter(({ status }) => status === 202 || status >= 500);
+      const counted = recent.filter(({ status }) => status === 202 || status >= 500);
       if (one.status === 429 && counted.length < limit && faultClass === 'calm')
-        violate(`${path} of ${one.account}: refused below the limit`);
-      const taken = lately.filter(({ status }) => status === 202).length;
-      if (taken > 2 * limit) violate(`${path} of ${one.account}: more than the limit were accepted`);
+        violate(`${path} of ${one.account}: rejected below the limit`);
+      const accepted = recent.filter(({ status }) => status === 202).length;
+      if (accepted > 2 * limit) violate(`${path} of ${one.account}: accepted more requests than the limit`);
     }
   }
 

@@ -9,8 +9,8 @@ import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /**
- * Judges the slow lane. It limits the attempts in flight of a webhook. A webhook stays at least a minute, and leaves
- * after a quick response.
+ * Checks the slow lane. It must limit the attempts in flight of each webhook. A webhook must stay in the lane for at least
+ * 1 minute, and leave it after a quick response.
  */
 export function judgeSlowLane(
   { cloud, watched, receivers, people, faultClass }: World,
@@ -29,12 +29,12 @@ export function judgeSlowLane(
       for (const success of successes.get(id) ?? []) judgeSuccess(id, changes, success);
     }
     for (const [webhook, attempts] of Map.groupBy(slowAttempts(), one => one.webhook)) {
-      const most = maxAtOnce(attempts);
-      if (most > maxInFlight) violate(`${webhook} has ${most} attempts in flight in the slow lane`);
+      const inFlight = maxAtOnce(attempts);
+      if (inFlight > maxInFlight) violate(`${webhook} has ${inFlight} attempts in flight in the slow lane`);
     }
   }
 
-  /** A webhook stays slow for a minute after its slow attempts last reached their limit. Each relapse doubles that. */
+  /** Checks that a webhook stays slow for 1 minute after its slow attempts last reached the limit. Each relapse doubles the time. */
   function judgeLeaving(id: string, changes: readonly Change[]): void {
     for (const { at, before, item } of changes) {
       if (before?.slowSince === undefined || item?.slowSince !== undefined) continue;
@@ -47,10 +47,10 @@ export function judgeSlowLane(
     const isKept = itemsWithin(changes, at - maxRead, at + maxRead).every(
       item => Number(item?.slowSince) && startedAt > Number(item?.reachedAt) + holdAt(changes, at),
     );
-    if (isKept) violate(`${id} was quick again, and stays in the slow lane`);
+    if (isKept) violate(`${id} is quick again, but remains in the slow lane`);
   }
 
-  /** Returns the quick successes in the slow lane, by slowness. Tests do not affect their webhook. */
+  /** Returns the quick successes in the slow lane, by the id of the slowness item. Tests are excluded, because they do not affect it. */
   function quickSuccesses(): ReadonlyMap<string, readonly Success[]> {
     const successes = [...evidence().deliveries.values()].flatMap(changes =>
       changes.flatMap(({ at, delivery }, index) => {
@@ -77,7 +77,7 @@ export function judgeSlowLane(
   }
 }
 
-/** A success, with the start time of its attempt and the time of its write. */
+/** A successful attempt. `at` is the time at which its outcome was stored. */
 interface Success {
   readonly at: number;
   readonly startedAt: number;
@@ -95,27 +95,27 @@ interface LogLine {
   readonly durationMs: number;
 }
 
-/** Returns the maximum number of overlapping spans. */
+/** Returns the maximum number of spans that overlap at the same time. */
 export function maxAtOnce(spans: readonly { readonly from: number; readonly until: number }[]): number {
   const changes = spans.flatMap(({ from, until }) => [
     { at: from, by: 1 },
     { at: until, by: -1 },
   ]);
-  let [count, most] = [0, 0];
+  let [count, max] = [0, 0];
   for (const { by } of changes.toSorted((one, other) => one.at - other.at || one.by - other.by)) {
     count += by;
-    most = Math.max(most, count);
+    max = Math.max(max, count);
   }
-  return most;
+  return max;
 }
 
-/** An attempt that takes longer is slow. */
+/** The duration above which an attempt is slow. */
 const slowAfter = 2 * second;
 
-/** The maximum time from reading a slowness to the decision based on it, in calm. */
+/** The maximum time from reading a slowness item to the decision based on it, without faults. */
 const maxRead = 2 * second;
 
-/** Returns the time for which a webhook stays slow, in milliseconds. */
+/** Returns the minimum time for which a webhook stays slow, in milliseconds. */
 function holdAt(changes: readonly Change[], at: number): number {
   const started = changes.filter(one => one.at <= at && one.item?.slowSince && !one.before?.slowSince);
   return Math.min(minute * 2 ** (started.length - 1), 60 * minute);

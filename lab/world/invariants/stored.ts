@@ -4,23 +4,23 @@ import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { WatchedTables } from '../watched-tables.ts';
 
-/** Returns the deliveries that are stored now, by their ids. */
+/** Returns the currently stored deliveries, by id. */
 export function storedDeliveries(watched: WatchedTables): ReadonlyMap<string, Delivery> {
   const deliveries = new Map<string, Delivery>();
   for (const changes of watched.changesOf('Deliveries').values()) {
     const item = changes.at(-1)?.item;
     if (item?.part !== headPart) continue;
-    if (known.has(item) || isDeliveryId(String(item.id))) deliveries.set(String(item.id), readDelivery(item));
+    if (parsed.has(item) || isDeliveryId(String(item.id))) deliveries.set(String(item.id), readDelivery(item));
   }
   return deliveries;
 }
 
-/** Returns the delivery in an item. Parses each item only once, because judges read it often. */
+/** Returns the delivery in an item. Parses each item only once, because invariants read items often. */
 export function readDelivery(item: Item): Delivery {
-  const read = known.get(item) ?? deliveryFromItem(item);
-  known.set(item, read);
+  const read = parsed.get(item) ?? deliveryFromItem(item);
+  parsed.set(item, read);
   return read;
 }
 
-/** Deliveries by their items. An entry lives as long as its item. */
-const known = new WeakMap<Item, Delivery>();
+/** The parsed deliveries, by item. */
+const parsed = new WeakMap<Item, Delivery>();

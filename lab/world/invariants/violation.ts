@@ -1,4 +1,4 @@
-/** A violation, with the id of the delivery, request or session that it concerns, if any. */
+/** A violation of an invariant. `about` is the id of the affected delivery, request or session. */
 export interface Violation {
   readonly what: string;
   readonly about?: string;
@@ -7,15 +7,15 @@ export interface Violation {
 /** Records a violation. */
 export type Violate = (what: string, about?: string) => void;
 
-/** Judges one kind of guarantee. */
+/** The checks of one kind of guarantee. */
 export interface Judgement {
-  /** Judges the state while work is in flight. */
+  /** Checks the state during the run. */
   readonly look?: () => void;
-  /** Judges the state at the end, when all work should be finished. */
+  /** Checks the state at the end, when all work should be finished. */
   readonly judgeEnd?: () => void;
 }
 
-/** Collects violations. The same violation of the same delivery, request or session counts once. */
+/** Creates a collector of violations. It removes duplicates. */
 export function makeViolations() {
   const violations = new Map<string, Violation>();
   return { violate, all: (): readonly Violation[] => [...violations.values()] };

@@ -12,15 +12,15 @@ import {
   type Tenant,
 } from './tenant.ts';
 
-/** An attack: webhooks whose events start with the measured period, next to a webhook that responds in 3 s. */
+/** An attack on a stage. The attackers' events start with the measured period. */
 export interface Attack {
   readonly name: string;
-  /** The number of accounts that take part, which determines the limit. */
+  /** The number of attacking accounts, which determines the limit of the extra wait. */
   readonly accounts: number;
   readonly tenants: (period: Period, random: Random) => Tenant[];
 }
 
-/** Returns the healthy accounts next to an attack. One event in 20 fails once, so that there are retries to measure. */
+/** Returns the healthy accounts. One event in 20 fails once, so that the run also measures retries. */
 export function innocents({ until }: Period, random: Random): Tenant[] {
   return Array.from({ length: innocentAccounts }, (_, index) => ({
     account: `innocent-${index}`,
@@ -32,10 +32,10 @@ export function innocents({ until }: Period, random: Random): Tenant[] {
   }));
 }
 
-/** Returns the attack of this name. @throws {TypeError} if it does not exist. */
+/** Returns the attack with this name. @throws {TypeError} if the attack does not exist. */
 export function attackOf(name: string): Attack {
   const found = attacks.find(attack => attack.name === name);
-  if (!found) throw new TypeError(`No attack is called "${name}".`);
+  if (!found) throw new TypeError(`Unknown attack "${name}".`);
   return found;
 }
 
@@ -47,28 +47,28 @@ const everyTenSeconds = (events: number) => burstsEvery(10_000, events);
 const behaviours = {
   'always hangs': { behave: hangs },
   'hangs half of the time': { behave: random => (random() < 0.5 ? hangs() : quick(random)) },
-  'answers in 1.9 s': { behave: () => answersIn(1_900) },
+  'answers in 1.9 s': { behave: () => respondsIn(1_900) },
   'fails at once': { behave: failsAtOnce },
-  'name resolves in 4 s': { resolves: 4_000, behave: () => answersIn(50) },
-} satisfies Record<string, Conduct>;
+  'name resolves in 4 s': { resolves: 4_000, behave: () => respondsIn(50) },
+} satisfies Record<string, AttackerBehaviour>;
 
-/** The behaviour of an attack's webhooks. Times are relative to the start of the attack. */
-interface Conduct extends Pick<Tenant, 'behave' | 'putEvery' | 'isReplayed'> {
+/** The behaviour of the attackers. Times are relative to the start of the attack. */
+interface AttackerBehaviour extends Pick<Tenant, 'behave' | 'putEvery' | 'isReplayed'> {
   readonly resolves?: number;
 }
 
-/** Each replacement waits for its name. Without a limit they would use every execution of a new AWS account. */
+/** Each PUT waits for its host name. Without a limit, the PUTs would occupy all concurrent executions of a new AWS account. */
 export const silentPuts = 'PUT twice a second, name silent';
 
-/** A burst to a healthy receiver. Each delivery ends when the receiver responds. */
+/** A burst of events to a healthy receiver. */
 export const healthyBurst = 'answers in 100 ms, burst of 5,000';
 
 export const attacks: readonly Attack[] = [
-  ...Object.entries<Conduct>(behaviours).flatMap(([name, conduct]) => [
-    attack(`${name}, 10/s`, 1, atRate(10), conduct),
-    attack(`${name}, 100/s`, 1, atRate(100), conduct),
-    attack(`${name}, burst of 5,000`, 1, atOnce(5_000), conduct),
-    attack(`50 accounts: ${name}, 1/s`, 50, atRate(1), conduct),
+  ...Object.entries<AttackerBehaviour>(behaviours).flatMap(([name, attackerBehaviour]) => [
+    attack(`${name}, 10/s`, 1, atRate(10), attackerBehaviour),
+    attack(`${name}, 100/s`, 1, atRate(100), attackerBehaviour),
+    attack(`${name}, burst of 5,000`, 1, atOnce(5_000), attackerBehaviour),
+    attack(`50 accounts: ${name}, 1/s`, 50, atRate(1), attackerBehaviour),
   ]),
   ...(['always hangs', 'answers in 1.9 s'] as const).flatMap(name => [
     attack(`50 accounts: ${name}, 100 each every 10 s`, 50, everyTenSeconds(100), behaviours[name]),
@@ -77,25 +77,25 @@ export const attacks: readonly Attack[] = [
   ]),
   attack('50 accounts: fails at once, 100 each every 10 s', 50, everyTenSeconds(100), { behave: failsAtOnce }),
   attack('50 accounts: answers in 100 ms, 100 each every 10 s', 50, everyTenSeconds(100), {
-    behave: () => answersIn(100),
+    behave: () => respondsIn(100),
   }),
-  attack(healthyBurst, 1, atOnce(5_000), { behave: () => answersIn(100) }),
+  attack(healthyBurst, 1, atOnce(5_000), { behave: () => respondsIn(100) }),
   attack('always hangs, 30/s, PUT every 2 s', 1, atRate(30), { behave: hangs, putEvery: 2_000 }),
   attack(silentPuts, 1, () => [], { resolves: Number.POSITIVE_INFINITY, putEvery: 500, behave: hangs }),
   attack('fails at once, hangs after 70 s, 100/s', 1, atRate(100), failsThenHangs()),
   attack('50 accounts: fails at once, hangs after 70 s, 1/s', 50, atRate(1), failsThenHangs()),
   attack('answers in 2.5 s, hangs after 90 s, 30/s', 1, atRate(30), {
-    behave: (_random, _event, age) => (age < 90_000 ? answersIn(2_500) : hangs()),
+    behave: (_random, _event, age) => (age < 90_000 ? respondsIn(2_500) : hangs()),
   }),
   attack('answers in 50 ms, burst of 2,000, hangs after 1 s', 1, atOnce(2_000), {
-    behave: (_random, _event, age) => (age < 1_000 ? answersIn(50) : hangs()),
+    behave: (_random, _event, age) => (age < 1_000 ? respondsIn(50) : hangs()),
   }),
   attack('name in 1.9 s, stalls in TLS, 100/s', 1, atRate(100), { resolves: 1_900, behave: hangs }),
   eightWebhooks('8 webhooks of one account: always hangs, 625 each every 10 s'),
 ];
 
-function attack(name: string, accounts: number, publishes: Publishes, conduct: Conduct): Attack {
-  const { resolves = 2, behave, ...rest } = conduct;
+function attack(name: string, accounts: number, publishes: Publishes, attackerBehaviour: AttackerBehaviour): Attack {
+  const { resolves = 2, behave, ...rest } = attackerBehaviour;
   return {
     name,
     accounts,
@@ -112,10 +112,10 @@ function attack(name: string, accounts: number, publishes: Publishes, conduct: C
   };
 }
 
-/** Starts ten replays at the same time, like an operator's replay of all accounts. The limit of one account applies. */
+/** Starts ten replays at the same time, like an operator's replay of all accounts. The limit for one attacking account applies. */
 function tenReplays(name: keyof typeof behaviours): Attack {
-  const conduct = { ...behaviours[name], isReplayed: true };
-  return { ...attack(`10 replays at once: ${name}`, 10, burstsEvery(replayInterval), conduct), accounts: 1 };
+  const attackerBehaviour = { ...behaviours[name], isReplayed: true };
+  return { ...attack(`10 replays at once: ${name}`, 10, burstsEvery(replayInterval), attackerBehaviour), accounts: 1 };
 }
 
 function eightWebhooks(name: string): Attack {
@@ -126,7 +126,7 @@ function eightWebhooks(name: string): Attack {
     tenants: (period, random) =>
       one.tenants(period, random).map((tenant, index) => {
         const event = EVENT_NAMES[index];
-        return event ? { ...tenant, account: 'attacker', event } : tenant; // the last webhook is the bystander
+        return event ? { ...tenant, account: 'attacker', event } : tenant; // the bystander
       }),
   };
 }
@@ -135,7 +135,7 @@ function attacker(index: number): Pick<Tenant, 'account' | 'webhook' | 'part'> {
   return { account: `attacker-${index}`, webhook: `attacker-${index}`, part: 'attacker' };
 }
 
-/** Returns a webhook that responds in 3 s and does not attack. One event in 20 fails once, to cause retries. */
+/** Returns a harmless webhook that responds in 3 s. One event in 20 fails once, to cause retries. */
 function bystander(period: Period): Tenant {
   const publishes = burstsEvery(500)(period, () => 0);
   const name = { account: 'bystander', webhook: 'bystander' };
@@ -149,8 +149,8 @@ function since(from: number, behave: Behave): Behave {
   return (random, event, now) => behave(random, event, now - from);
 }
 
-/** Returns a conduct whose first attempts move to the retry lane after a minute of failures. */
-function failsThenHangs(): Conduct {
+/** Returns a behaviour whose first attempts move to the retry lane after a minute of failures. */
+function failsThenHangs(): AttackerBehaviour {
   return { behave: (_random, _event, age) => (age < 70_000 ? failsAtOnce() : hangs()) };
 }
 
@@ -162,10 +162,10 @@ function failsAtOnce(): Behaviour {
   return { answers: 20, isSuccess: false };
 }
 
-function answersIn(milliseconds: number): Behaviour {
+function respondsIn(milliseconds: number): Behaviour {
   return { answers: milliseconds, isSuccess: true };
 }
 
 function quick(random: Random): Behaviour {
-  return answersIn(20 + 80 * random());
+  return respondsIn(20 + 80 * random());
 }

@@ -1,16 +1,16 @@
 import { minute, second } from '../times.ts';
 
-/** The limits of the contract ("Tenants are isolated"), in milliseconds at the 99th percentile. */
+/** The limits of the contract ("Tenants are isolated"), in milliseconds. Limits are 99th percentiles unless noted otherwise. */
 export const bounds = {
-  /** The extra wait of other accounts' first attempts and retries next to one attacking account. */
+  /** The extra wait of healthy accounts' first attempts and retries during an attack by one account. */
   nextToOne: second,
-  /** The extra wait of first attempts and retries of other accounts next to fifty attacking accounts. */
+  /** The extra wait of healthy accounts' first attempts and retries during an attack by 50 accounts. */
   nextToFifty: 3 * second,
   /** The wait of a webhook that responds in 3 s. */
   slowReceiver: 2 * minute,
-  /** The maximum wait in a burst to a healthy receiver. No delivery is deferred by minutes. */
+  /** The maximum wait (not a percentile) in a burst to a healthy receiver. */
   healthyBurst: minute,
 } as const;
 
-/** The maximum attempts of one webhook in flight in the slow lane. */
+/** The maximum number of attempts of one webhook in flight in the slow lane. */
 export const maxInFlight = 120;

@@ -3,26 +3,26 @@ import { inOrder, type Situation } from './plan.ts';
 import { runTenants } from './run-tenants.ts';
 import { type Behave, burstsEvery, type Tenant } from './tenant.ts';
 
-/** Returns the number of repeated events on a quiet day. The receiver starts cold, and responds in 3 s once in 30 s. */
+/** Returns the number of repeated POSTs to a receiver that responds in 3 s and gets an event every 30 s, after a cold start. */
 export async function repeatedAfterColdStarts(): Promise<number> {
   const period = { from: 0, until: 3 * minute };
-  const tenant = receiver(burstsEvery(30_000)(period, never), () => 3_000);
+  const tenant = receiver(burstsEvery(30_000)(period, zero), () => 3_000);
   const { posts } = await runTenants({ situation: inOrder, seed: 1, period, tenants: [tenant] });
   return posts - tenant.publishes.length;
 }
 
 /**
- * Runs a large healthy receiver of 100 events a second, of which 0.1 % take over 2 s. Returns the slow lane's POSTs in
- * ten minutes, and the events that still wait ten minutes after an outage of a minute.
+ * Runs a large healthy receiver. 0.1% of its responses take 2.5 s. Returns the number of POSTs by the slow lane in 10
+ * minutes, and the number of events that are pending 10 minutes after a one-minute outage. `rate` is in events per second.
  */
 export async function largeReceiver(situation: Situation, rate = 100) {
   const run = (length: number, downUntil: number) => {
     const period = { from: 0, until: length };
-    const answers: Answers = (random, _event, now) => {
+    const responseTime: ResponseTime = (random, _event, now) => {
       if (now >= minute && now < downUntil) return Number.POSITIVE_INFINITY;
       return random() < 0.001 ? 2_500 : 50;
     };
-    const tenants = [receiver(burstsEvery(1_000 / rate)(period, never), answers)];
+    const tenants = [receiver(burstsEvery(1_000 / rate)(period, zero), responseTime)];
     return runTenants({ situation, seed: 1, period, tenants });
   };
   const healthy = await run(10 * minute, 0);
@@ -30,15 +30,15 @@ export async function largeReceiver(situation: Situation, rate = 100) {
   return { slowLanePosts: healthy.slowLanePosts, waiting: afterOutage.pending };
 }
 
-type Answers = (...given: Parameters<Behave>) => number;
+type ResponseTime = (...args: Parameters<Behave>) => number;
 
-function never(): number {
+function zero(): number {
   return 0;
 }
 
-function receiver(publishes: readonly number[], answers: Answers): Tenant {
+function receiver(publishes: readonly number[], responseTime: ResponseTime): Tenant {
   return {
     ...{ account: 'receiver', webhook: 'receiver', part: 'bystander', resolves: 2, publishes },
-    behave: (...given) => ({ answers: answers(...given), isSuccess: true }),
+    behave: (...args) => ({ answers: responseTime(...args), isSuccess: true }),
   };
 }

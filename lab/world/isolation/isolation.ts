@@ -8,21 +8,21 @@ import type { RunResult } from './run-tenants.ts';
 import { brokenOf, type Figure, figuresOf } from './verdict.ts';
 
 /**
- * Runs the selected attacks and prints their effect on innocents. With all attacks, also prints the effect on receivers
- * that are slow without attacking. Returns whether every guarantee is met.
+ * Runs the selected attacks and prints their effect on healthy accounts. If all attacks are selected, also prints how the
+ * service treats harmless slow receivers. Returns whether all guarantees are met.
  */
 export async function showIsolation(options: IsolationOptions): Promise<boolean> {
-  const kept = [await showAttacks(options)];
-  if (options.isWhole) kept.push(await showInnocentReceivers());
-  const isKept = kept.every(each => each);
-  console.log(isKept ? '\nEvery promise is kept.' : '\nA promise is broken.');
-  return isKept;
+  const checks = [await showAttacks(options)];
+  if (options.isWhole) checks.push(await showInnocentReceivers());
+  const isMet = checks.every(each => each);
+  console.log(isMet ? '\nAll guarantees are met.' : '\nA guarantee is violated.');
+  return isMet;
 }
 
 async function showAttacks({ trials, seeds, isQuick }: IsolationOptions): Promise<boolean> {
   const { verdicts, cpu } = await judgeAll(trials, seeds);
-  console.log(`20 accounts with 5 events a second next to each attack; seeds ${seeds.join(', ')}, the worst of them.
-Waits at the 99th percentile over 180 s, in ms; the maximum for the burst to a healthy receiver.\n`);
+  console.log(`During each attack, 20 healthy accounts publish 5 events a second for 180 s. Seeds: ${seeds.join(', ')}.
+Each figure is the worst of all seeds. Waits are 99th percentiles in ms. The wait of the burst is the maximum in ms.\n`);
   const head = ['first, extra', 'retries, extra', '3-s receiver', 'slow lane in flight', 'DLQ', 'burst'];
   console.log(
     markdownTable(
@@ -44,7 +44,7 @@ Waits at the 99th percentile over 180 s, in ms; the maximum for the burst to a h
   return broken.length === 0;
 }
 
-/** Returns the largest of each figure over all seeds. */
+/** Returns the maximum of each figure over all seeds. */
 function worstOf(verdicts: readonly (readonly Figure[])[]): readonly string[] {
   const [first = []] = verdicts;
   return first.map((_, figure) => {
@@ -55,26 +55,27 @@ function worstOf(verdicts: readonly (readonly Figure[])[]): readonly string[] {
 
 async function showInnocentReceivers(): Promise<boolean> {
   const figures: [receiver: string, figure: number, bound: number][] = [
-    ['3 s after a cold start, once in 30 s: events sent twice', await repeatedAfterColdStarts(), 0],
+    ['3 s responses, an event every 30 s, cold start: repeated POSTs', await repeatedAfterColdStarts(), 0],
   ];
   for (const situation of situations) {
     const { slowLanePosts, waiting } = await largeReceiver(situation);
-    figures.push([`100/s, 0.1 % over 2 s, ${situation.name}: POSTs of the slow lane`, slowLanePosts, maxGivenUp]);
-    figures.push([`the same 10 min after an outage of 60 s, ${situation.name}: events that wait`, waiting, 0]);
+    const name = `100/s, 0.1% over 2 s, ${situation.name}`;
+    figures.push([`${name}: POSTs by the slow lane`, slowLanePosts, maxSlowLanePosts]);
+    figures.push([`${name}: pending events 10 min after an outage of 60 s`, waiting, 0]);
   }
   console.log(
     `\n${markdownTable(
-      ['receiver', 'figure', 'promised'],
+      ['receiver', 'figure', 'limit'],
       figures.map(row => row.map(String)),
     )}`,
   );
   return figures.every(([, figure, bound]) => figure <= bound);
 }
 
-/** Twice the slow responses in ten minutes, which a busy lane skips. A minute of slowness would cause 6,000. */
-const maxGivenUp = 120;
+/** Twice the number of slow responses in 10 minutes. If the webhook were slow for one minute, there would be 6,000 POSTs. */
+const maxSlowLanePosts = 120;
 
-/** Returns the verdicts of each trial, by seed. Innocents run alone once for each situation and seed. */
+/** Returns the figures of each trial, by seed. Healthy accounts run alone once for each situation and seed. */
 async function judgeAll(trials: readonly Trial[], seeds: readonly number[]) {
   const runs = new Map<string, IsolationRun>();
   const runOf = ({ situation }: Trial, seed: number, attack?: string): string => {
@@ -86,21 +87,21 @@ async function judgeAll(trials: readonly Trial[], seeds: readonly number[]) {
     seeds.map(seed => ({ trial, attacked: runOf(trial, seed, trial.attack), alone: runOf(trial, seed) })),
   );
   const module = new URL('./run-attack.ts', import.meta.url);
-  const made = await runInThreads<IsolationRun, RunResult>(module, 'runAttack', [...runs.values()], done =>
+  const runResults = await runInThreads<IsolationRun, RunResult>(module, 'runAttack', [...runs.values()], done =>
     progress(`${done} of ${runs.size} runs`),
   );
   progress('');
-  const results = new Map([...runs.keys()].map((key, index) => [key, made[index]]));
+  const results = new Map([...runs.keys()].map((key, index) => [key, runResults[index]]));
   const resultOf = (key: string): RunResult => {
-    const found = results.get(key);
-    if (!found) throw new Error(`A run is missing: ${key}.`);
-    return found;
+    const result = results.get(key);
+    if (!result) throw new Error(`The run "${key}" has no result.`);
+    return result;
   };
   return {
     verdicts: keys.map(ofTrial =>
       ofTrial.map(({ trial, attacked, alone }) => figuresOf(trial, resultOf(attacked), resultOf(alone))),
     ),
-    cpu: made.reduce((sum, { cpu }) => sum + cpu, 0),
+    cpu: runResults.reduce((sum, { cpu }) => sum + cpu, 0),
   };
 }
 
@@ -109,6 +110,6 @@ function commandOf({ attack, situation }: Trial, seed: number, isQuick: boolean)
   return `npm run world -- --isolation --attack "${attack}" --situation "${situation.name}" --seed ${seed}${quick}`;
 }
 
-function progress(what: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\x1b[2K\r${what}`);
+function progress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\x1b[2K\r${text}`);
 }

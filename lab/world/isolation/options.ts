@@ -5,30 +5,29 @@ import { situations, type Trial, trialsOf } from './plan.ts';
 /** The output of `npm run world -- --isolation --help`. */
 export const isolationUsage = `npm run world -- --isolation [OPTIONS]
 
-Runs attacks on delivery next to healthy accounts, on the product's own functions in virtual time, and exits with 1 if a bound of the
-contract is broken.
+Runs attacks on delivery next to healthy accounts, in virtual time. Exits with 1 if a limit of the contract is exceeded.
 
-  --attack TEXT  only attacks whose name contains this
-  --situation S  only this one of "in order", "fair", "fair at 10"
-  --seed N       the first seed (1)
-  --seeds N      seeds from there on (1)
-  --quick        the three runs of the gate
-  --help         this text
+  --attack TEXT  run only attacks whose names contain TEXT
+  --situation S  run only in situation S: "in order", "fair" or "fair at 10"
+  --seed N       start with seed N (default: 1)
+  --seeds N      run N seeds (default: 1)
+  --quick        run only the three trials of the gate
+  --help         print this help
 `;
 
 export interface IsolationOptions {
   readonly trials: readonly Trial[];
   readonly seeds: readonly number[];
   readonly isQuick: boolean;
-  /** True if all attacks run. */
+  /** True if all trials run. */
   readonly isWhole: boolean;
   readonly help: boolean;
 }
 
 /**
- * Reads the options of runs of isolation.
+ * Parses the command-line options of `--isolation`.
  *
- * @throws {TypeError} for an unknown option or a value that selects no run.
+ * @throws {TypeError} for an unknown option, or if the options select no trial.
  */
 export function readIsolationOptions(args: readonly string[]): IsolationOptions {
   const { values } = parseArgs({
@@ -46,7 +45,7 @@ export function readIsolationOptions(args: readonly string[]): IsolationOptions 
   const { attack, situation, quick: isQuick, help } = values;
   const names = situations.map(({ name }) => name);
   if (situation !== undefined && !names.includes(situation)) {
-    throw new TypeError(`--situation "${situation}" must be one of ${names.join(', ')}.`);
+    throw new TypeError(`--situation must be one of ${names.join(', ')}, not "${situation}".`);
   }
   const first = wholeNumber('--seed', values.seed, 1, 999);
   const seeds = Array.from({ length: wholeNumber('--seeds', values.seeds, 1, 999) }, (_, index) => first + index);

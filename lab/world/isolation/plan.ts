@@ -5,18 +5,18 @@ import { attacks } from './attacks.ts';
 /** The state of a stage when an attack starts. */
 export interface Situation {
   readonly name: string;
-  /** True if queues isolate accounts from each other's backlog. Otherwise messages arrive in order. */
+  /** True if the queues deliver fairly between accounts. Otherwise, messages arrive in order. */
   readonly isFair: boolean;
-  /** The concurrent executions of the account. */
+  /** The quota of concurrent executions of the AWS account. */
   readonly concurrency: number;
-  /** The start of the attack, in milliseconds. At 0 no process runs yet. */
+  /** The start of the attack, in milliseconds. If 0, all processes start cold. */
   readonly from: number;
 }
 
-/** A cold start with messages in order of arrival. */
+/** A cold start, with messages in order of arrival. */
 export const inOrder: Situation = { name: 'in order', isFair: false, concurrency: 1_000, from: 0 };
 
-/** Fair queues, after a minute of steady load. */
+/** Fair queues, after 1 minute of steady load. */
 const fair: Situation = { name: 'fair', isFair: true, concurrency: 1_000, from: 60_000 };
 
 /** Fair queues in a new AWS account, which has 10 concurrent executions. */
@@ -31,37 +31,37 @@ export interface Trial {
   readonly situation: Situation;
 }
 
-/** Three minutes of attack, in milliseconds. */
+/** The duration of an attack, in milliseconds. */
 export const attackLength = 180_000;
 
-/** The trials of the gate, all in order of arrival, so that innocents run alone once. */
+/** The trials of the gate. All use the same situation, so that they share one run of the healthy accounts alone. */
 export const quickTrials: readonly Trial[] = [
   'always hangs, burst of 5,000',
   '50 accounts: answers in 1.9 s, 100 each every 10 s',
   'answers in 2.5 s, hangs after 90 s, 30/s',
 ].map(attack => ({ attack, situation: inOrder }));
 
-/** The choice of trials. */
+/** Selects trials. */
 export interface TrialChoice {
-  /** A part of the names of the selected attacks. */
+  /** A substring of the names of the selected attacks. */
   readonly attack: string;
-  /** The name of the selected situation, or undefined for all. */
+  /** The name of the selected situation, or undefined for all situations. */
   readonly situation: string | undefined;
   /** True for the three trials of the gate. */
   readonly isQuick: boolean;
 }
 
-/** Returns the selected trials, by attack. @throws {TypeError} if the choice is empty. */
+/** Returns the selected trials. @throws {TypeError} if no trial is selected. */
 export function trialsOf({ attack, situation, isQuick }: TrialChoice): readonly Trial[] {
   const trials = (isQuick ? quickTrials : allTrials()).filter(
     trial => trial.attack.includes(attack) && (situation === undefined || trial.situation.name === situation),
   );
   if (trials.length > 0) return trials;
   const names = attacks.map(({ name }) => `  ${name}`).join('\n');
-  throw new TypeError(`No attack is called "${attack}". They are:\n${names}`);
+  throw new TypeError(`No attack matches "${attack}". The attacks are:\n${names}`);
 }
 
-/** Returns the maximum concurrent batches of each lane. */
+/** Returns the maximum number of concurrent batches, by lane. */
 export function concurrencyIn({ concurrency }: Situation): Stage['concurrencyOf'] {
   const { firstConcurrency: first, retryConcurrency: retry, slowConcurrency: slow } = laneConcurrency(concurrency);
   return { first, retry, slow };

@@ -27,24 +27,24 @@ export interface TenantsRun {
 
 export interface RunResult {
   readonly waits: Readonly<Record<Tenant['part'], Waits>>;
-  /** The maximum attempts of one webhook in flight in the slow lane. */
+  /** The maximum number of attempts of one webhook in flight in the slow lane. */
   readonly maxInFlight: number;
-  /** The POSTs of the slow lane. */
+  /** The number of POSTs by the slow lane. */
   readonly slowLanePosts: number;
   readonly deadLetters: number;
   readonly posts: number;
-  /** The POSTs within a second of another POST of the same delivery. */
+  /** The number of POSTs less than 1 s after another POST of the same delivery. */
   readonly postedTwice: number;
-  /** Deliveries that are pending at the end. */
+  /** The number of pending deliveries at the end. */
   readonly pending: number;
-  /** CPU time in seconds. */
+  /** The CPU time, in seconds. */
   readonly cpu: number;
 }
 
 /** Changes the runtime of a process. Tests use it to check that a run detects a fault. */
 export type Alter = (runtime: ProcessRuntime) => ProcessRuntime;
 
-/** Runs tenants in a world without faults, by the seed. */
+/** Runs tenants in a world without faults. */
 export async function runTenants(
   { situation, seed, period, tenants, standstill }: TenantsRun,
   alter: Alter = runtime => runtime,
@@ -67,7 +67,7 @@ export async function runTenants(
         attemptTimeoutMs: 15_000,
       },
       runtimeOf: runtime => makeWorldRuntime(alter(runtime), receivers.side),
-      telemetryOf: service => ({ ...quiet, log: receivers.logOf(service) }),
+      telemetryOf: service => ({ ...silentMetrics, log: receivers.logOf(service) }),
       standstill,
     },
     hasPeople: false,
@@ -80,7 +80,7 @@ export async function runTenants(
       const Item = failedDelivery(event, cloud.now());
       tables.execute(new PutCommand({ TableName: deliveryEnvironment.deliveriesTable, Item }));
     }
-    for (const tenant of tenants) planDeeds(tenant, period);
+    for (const tenant of tenants) planRequests(tenant, period);
     await cloud.run(startedAt + period.until + drainTime);
     const { user, system } = process.threadCpuUsage(usageBefore);
     const pending = tables.items(deliveryEnvironment.deliveriesTable).filter(({ state }) => state === 'pending');
@@ -98,39 +98,39 @@ export async function runTenants(
     world.end();
   }
 
-  /** Plans the requests of a tenant's owner, who replaces the URL periodically, or replays failed deliveries. */
-  function planDeeds(tenant: Tenant, { from, until }: Period): void {
+  /** Schedules the requests of a tenant's owner, which are periodic PUTs, resends, or a replay of failed deliveries. */
+  function planRequests(tenant: Tenant, { from, until }: Period): void {
     const { isReplayed, putEvery = Number.POSITIVE_INFINITY, resends = 0 } = tenant;
     const webhook = `/v1/webhooks/${eventOf(tenant)}`;
     if (isReplayed) {
       const [desde, ate] = [startedAt - hour, startedAt + hour].map(moment => new Date(moment).toISOString());
-      ask(from + 1, tenant, 'POST', `${webhook}/reenvios`, { desde, ate, estado: 'falhou' });
+      sendAt(from + 1, tenant, 'POST', `${webhook}/reenvios`, { desde, ate, estado: 'falhou' });
     }
     world.cloud.at(startedAt + from + minute, () => {
       const waiting = resends > 0 ? world.tables.items(deliveryEnvironment.deliveriesTable) : [];
       const later = waiting.filter(({ nextAttemptAt }) => Number(nextAttemptAt) > world.cloud.now() + 20 * second);
       for (const { id } of later.slice(0, resends))
-        ask(from + minute, tenant, 'POST', `${webhook}/entregas/${id}/reenvio`);
+        sendAt(from + minute, tenant, 'POST', `${webhook}/entregas/${id}/reenvio`);
     });
     for (let at = from + putEvery; at < until; at += putEvery) {
-      ask(at, tenant, 'PUT', webhook, { url: `https://${hostOf(tenant)}/hooks/${at}` });
+      sendAt(at, tenant, 'PUT', webhook, { url: `https://${hostOf(tenant)}/hooks/${at}` });
     }
   }
 
-  /** Sends a request. Repeats it after a second if no execution is free for it. */
-  function ask(at: number, tenant: Tenant, method: string, path: string, body?: Answered['body']): void {
+  /** Sends a request at a time after the start. Retries it after 1 s if no execution is free. */
+  function sendAt(at: number, tenant: Tenant, method: string, path: string, body?: Answered['body']): void {
     const { account, resolves } = tenant;
     world.cloud.at(startedAt + at, async () => {
       const { status } = await world.request(method, path, { account, body });
-      const isLimited = status === 429; // 30 registrations a minute
+      const isLimited = status === 429; // the limit is 30 registrations a minute
       if (status < 300 || isLimited || !Number.isFinite(resolves)) return;
       if (status < 500) throw new Error(`${method} ${path} of ${account}: ${status}`);
-      ask(at + second, tenant, method, path, body);
+      sendAt(at + second, tenant, method, path, body);
     });
   }
 }
 
-/** Returns the stored form of an event whose delivery has failed before. */
+/** Returns the item of a failed delivery of an event. */
 function failedDelivery({ tenant, number, publication }: TenantEvent, now: number): Item {
   const { deliveryId: id, account: accountId, body } = publication;
   const delivery = newDelivery({
@@ -142,18 +142,18 @@ function failedDelivery({ tenant, number, publication }: TenantEvent, now: numbe
 
 const hour = 60 * minute;
 
-/** The run continues after the measured period, for attempts in flight. */
+/** The duration of the run after the measured period, in which attempts in flight finish. */
 const drainTime = 30_000;
 
-/** The default schedule of a stage. */
+/** The default retry schedule of a stage, in milliseconds. */
 const schedule = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map(seconds => seconds * 1_000);
 
-/** Requests have the limits of the product. */
+/** Composes the API with the product's request limits, instead of the low limits of a world. */
 const productLimits: Partial<Compositions> = {
-  deliveriesApi: (...given) => composeDeliveriesApi(given[0], given[1], given[2]),
+  deliveriesApi: (environment, runtime, telemetry) => composeDeliveriesApi(environment, runtime, telemetry),
 };
 
-/** Ignores all measurements. */
-const quiet = { startInvocation: ignore, count: ignore, measure: ignore };
+/** Telemetry that ignores all metrics. */
+const silentMetrics = { startInvocation: ignore, count: ignore, measure: ignore };
 
 function ignore(): void {}

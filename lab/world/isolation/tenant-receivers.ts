@@ -6,7 +6,7 @@ import { second } from '../times.ts';
 import type { Waits } from './extra-waits.ts';
 import { eventsOf, hostOf, type Period, type Tenant } from './tenant.ts';
 
-/** Creates the receivers of tenants, which record the wait of each POST. `now` returns milliseconds since the start. */
+/** Creates the receivers of tenants. They record the wait of each POST. `now` returns the time in milliseconds from the start. */
 export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, seed: number, now: () => number) {
   const random = makeRandom(seed);
   const events = new Map(
@@ -39,13 +39,13 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
 
   function take(...[deliveryId, { functionName }]: Parameters<ReceiverSide['take']>): ReturnType<ReceiverSide['take']> {
     const event = events.get(deliveryId);
-    if (!event) throw new Error(`A POST of an unknown event: ${deliveryId}`);
+    if (!event) throw new Error(`A receiver got a POST of an unknown event (${deliveryId}).`);
     posts += 1;
     event.posts += 1;
     if (functionName === 'deliver-slow') slowLanePosts += 1;
     if (now() - event.postedAt < second) postedTwice += 1;
     event.postedAt = now();
-    noteWait(event);
+    recordWait(event);
     const attempt = { attempt: event.posts, number: event.number };
     const { answers, isSuccess } = event.tenant.behave(random, attempt, now());
     event.retryDue = isSuccess ? undefined : now() + answers + firstRetry;
@@ -56,32 +56,32 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
     return tenantOf.get(host)?.resolves ?? 0;
   }
 
-  /** Returns the log of a function. Its lines contain the start time of attempts, before the name was resolved. */
+  /** Returns a log that records the slow lane's attempts. The duration of an attempt includes the resolution of the host name. */
   function logOf(functionName: string): Log {
-    return { info: note, warn: note, error: note };
+    return { info: record, warn: record, error: record };
 
-    function note(...[message, { host, durationMs } = {}]: Parameters<Log['info']>): void {
+    function record(...[message, { host, durationMs } = {}]: Parameters<Log['info']>): void {
       if (functionName !== 'deliver-slow' || message !== 'delivery.attempt') return;
-      const known = slowAttempts.get(String(host)) ?? [];
-      slowAttempts.set(String(host), known);
-      known.push({ from: now() - Number(durationMs), until: now() });
+      const attempts = slowAttempts.get(String(host)) ?? [];
+      slowAttempts.set(String(host), attempts);
+      attempts.push({ from: now() - Number(durationMs), until: now() });
     }
   }
 
-  function noteWait({ tenant, due, posts: attempt, retryDue }: TenantPosts): void {
-    if (attempt === 1) note(tenant, 'first', due);
-    if (attempt === 2 && retryDue !== undefined) note(tenant, 'retries', retryDue);
+  function recordWait({ tenant, due, posts: attempt, retryDue }: TenantPosts): void {
+    if (attempt === 1) addWait(tenant, 'first', due);
+    if (attempt === 2 && retryDue !== undefined) addWait(tenant, 'retries', retryDue);
   }
 
-  function note({ part }: Tenant, kind: keyof Waits, due: number): void {
+  function addWait({ part }: Tenant, kind: keyof Waits, due: number): void {
     if (due >= period.from && due < period.until) waits[part][kind].push(Math.max(0, now() - due));
   }
 
-  /** Returns the waits so far. An event or retry without a POST still waits. */
+  /** Returns the waits so far. An event or retry without a POST has waited until now. */
   function waitsUntilNow(): Readonly<Record<Tenant['part'], Waits>> {
-    for (const { tenant, due, posts: made, retryDue } of events.values()) {
-      if (made === 0) note(tenant, 'first', due);
-      if (made === 1 && retryDue !== undefined) note(tenant, 'retries', retryDue);
+    for (const { tenant, due, posts: attempts, retryDue } of events.values()) {
+      if (attempts === 0) addWait(tenant, 'first', due);
+      if (attempts === 1 && retryDue !== undefined) addWait(tenant, 'retries', retryDue);
     }
     return waits;
   }
@@ -94,5 +94,5 @@ interface TenantPosts {
   readonly retryDue: number | undefined;
 }
 
-/** The longest first wait of the schedule, in milliseconds. */
+/** The maximum delay of the first retry, in milliseconds. */
 const firstRetry = 5 * second;

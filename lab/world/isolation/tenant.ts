@@ -8,73 +8,73 @@ export interface Period {
   readonly until: number;
 }
 
-/** One webhook, with its owner and its events. */
+/** A webhook, with its owner and its events. */
 export interface Tenant {
   readonly account: string;
-  /** The name of the webhook, from which its receiver's host is derived. */
+  /** The name of the webhook, which determines the host name of its receiver. */
   readonly webhook: string;
-  /** The event of its registration, instead of `eventName`. */
+  /** The event of the webhook. @default eventName */
   readonly event?: EventName;
-  /** The waits of an `innocent` are measured. A `bystander` is also measured, but responds slowly. */
+  /** An `innocent` is a healthy account. A `bystander` responds slowly, but does not attack. */
   readonly part: 'innocent' | 'bystander' | 'attacker';
-  /** The publishing times of its events, in order, in milliseconds from the start. */
+  /** The times at which the events are published, in ascending order, in milliseconds from the start. */
   readonly publishes: readonly number[];
-  /** Returns the behaviour for an attempt, by the time since the start. */
+  /** Returns the behaviour of the receiver for an attempt. */
   readonly behave: Behave;
-  /** Milliseconds until its host name is resolved. */
+  /** The resolution time of the host name, in milliseconds. */
   readonly resolves: number;
-  /** The interval at which it replaces its URL, in milliseconds. */
+  /** The interval at which the owner replaces the URL, in milliseconds. */
   readonly putEvery?: number;
-  /** The number of waiting deliveries that it resends a minute after the period started. */
+  /** The number of waiting deliveries that the owner resends 1 minute after the start of the period. */
   readonly resends?: number;
-  /** True if its events are failed deliveries, which are replayed when the period starts. */
+  /** True if the events are failed deliveries, which the owner replays when the period starts. */
   readonly isReplayed?: boolean;
 }
 
-/** The behaviour of a receiver in each attempt. */
+/** Returns the behaviour of a receiver for an attempt. `now` is in milliseconds from the start. */
 export type Behave = (
   random: Random,
-  event: { /** From 1. */ readonly attempt: number; readonly number: number },
+  event: { /** The number of the attempt, from 1. */ readonly attempt: number; readonly number: number },
   now: number,
 ) => Behaviour;
 
-/** A receiver's behaviour in one attempt. */
+/** The behaviour of a receiver for one attempt. */
 export interface Behaviour {
-  /** Milliseconds, or `Infinity` if it never responds. */
+  /** The response time in milliseconds, or `Infinity` if the receiver never responds. */
   readonly answers: number;
   readonly isSuccess: boolean;
 }
 
-/** Returns the publishing times of one webhook's events. */
+/** Returns the times at which a webhook's events are published. */
 export type Publishes = (period: Period, random: Random) => number[];
 
 export interface TenantEvent {
   readonly tenant: Tenant;
   /** The index of the event, from 0. */
   readonly number: number;
-  /** Milliseconds from the start. */
+  /** The time at which the event is published, in milliseconds from the start. */
   readonly due: number;
   readonly publication: Publication;
 }
 
-/** Publishes independent events at a mean rate a second. */
+/** Publishes independent events at a mean rate in events per second. */
 export function atRate(rate: number): Publishes {
   return ({ from, until }, random) => {
-    const moments: number[] = [];
-    for (let moment = from; ; ) {
-      moment += (-Math.log(1 - random()) * 1_000) / rate;
-      if (moment >= until) return moments;
-      moments.push(moment);
+    const times: number[] = [];
+    for (let time = from; ; ) {
+      time += (-Math.log(1 - random()) * 1_000) / rate;
+      if (time >= until) return times;
+      times.push(time);
     }
   };
 }
 
-/** Publishes a number of events at the start. */
+/** Publishes `events` events at the start of the period. */
 export function atOnce(events: number): Publishes {
   return ({ from }) => new Array(events).fill(from + 1);
 }
 
-/** Publishes bursts of a number of events, one at each interval in milliseconds. */
+/** Publishes a burst of `events` events at each interval in milliseconds. */
 export function burstsEvery(interval: number, events = 1): Publishes {
   return ({ from, until }) =>
     Array.from({ length: Math.ceil((until - from) / interval) }, (_, index) =>
@@ -82,12 +82,12 @@ export function burstsEvery(interval: number, events = 1): Publishes {
     ).flat();
 }
 
-/** Returns the event of a tenant's registration. */
+/** Returns the event of a tenant's webhook. */
 export function eventOf({ event = eventName }: Pick<Tenant, 'event'>): EventName {
   return event;
 }
 
-/** Returns the account of a tenant, as a world has it. */
+/** Returns the account of a tenant in the format of a world. */
 export function accountOf(tenant: Tenant): Account {
   return {
     id: tenant.account,
@@ -103,7 +103,7 @@ export function hostOf({ webhook }: Pick<Tenant, 'webhook'>): string {
   return `${webhook}.example.com`;
 }
 
-/** Returns all events of tenants. */
+/** Returns the events of all tenants. */
 export function eventsOf(tenants: readonly Tenant[]): readonly TenantEvent[] {
   return tenants.flatMap(tenant =>
     tenant.publishes.map((due, number) => ({

@@ -11,7 +11,7 @@ export interface Figure {
   readonly bound: number;
 }
 
-/** Returns the figures of an attack, from its run and the run of the same innocents alone. Waits are in milliseconds. */
+/** Returns the figures of an attack, compared with a run of the healthy accounts alone. Waits are in milliseconds. */
 export function figuresOf({ attack }: Pick<Trial, 'attack'>, attacked: RunResult, alone: RunResult): readonly Figure[] {
   const { innocent, bystander, attacker } = attacked.waits;
   const { first, retries } = extraWaits(innocent, alone.waits.innocent);
@@ -27,7 +27,7 @@ export function figuresOf({ attack }: Pick<Trial, 'attack'>, attacked: RunResult
   ];
 }
 
-/** Returns the exceeded limits. A figure without measurements is `NaN` and meets no limit. */
+/** Returns the exceeded limits. A figure without measurements is `NaN`, which exceeds every limit. */
 export function brokenOf(figures: readonly Figure[]): readonly string[] {
   return figures
     .filter(({ value, bound }) => !(value <= bound))

@@ -5,48 +5,48 @@ import { receiverKinds } from '../receivers.ts';
 import { type Answered, isKnown, type Request } from '../requests.ts';
 import { minute, second } from '../times.ts';
 
-/** The parts of a world that its integrators use. */
+/** The parts of a world that integrators use. */
 export interface IntegratorsWorld {
   readonly startedAt: number;
   readonly now: () => number;
   readonly pause: (milliseconds: number) => Promise<void>;
   readonly request: Request;
   readonly addReceiver: (host: string, kind: string) => void;
-  /** The time at which all work should be finished, in milliseconds after the start. */
+  /** The time at which integrators read the results, in milliseconds after the start. */
   readonly lastLook: number;
-  /** The ids of all accounts' replays so far. */
+  /** The ids of the replays of all accounts so far. */
   readonly replays: string[];
-  /** The ids of an account's events so far. */
+  /** Returns the delivery ids of an account's events so far. */
   readonly eventsOf: (account: string) => readonly string[];
 }
 
 /**
- * Runs the integrator of an account. It changes the webhook, tests, resends and replays during the faults, or retires
- * one receiver, and replays afterwards. It awaits each response, and repeats requests without one.
+ * Simulates the integrator of an account. The integrator sends random requests during the faults. After the faults, it
+ * reactivates the webhook and replays deliveries. It retries requests with an unknown effect.
  */
 export async function integrate(account: Account, seed: number, world: IntegratorsWorld): Promise<void> {
   const { startedAt, now, pause } = world;
   const random = makeRandom(seed);
-  const acts = makeActs(account, random, world);
-  if (makeRandom(seed * 31)() < 0.25) await acts.retire();
+  const actions = makeActions(account, random, world);
+  if (makeRandom(seed * 31)() < 0.25) await actions.retire();
   while (now() < startedAt + faultTime + minute) {
     await pause((2 + 18 * random()) * second);
-    await pick<() => Promise<void>>(acts.inTurmoil, random)();
+    await pick<() => Promise<void>>(actions.randomActions, random)();
   }
-  await acts.register();
-  await acts.reactivate();
+  await actions.register();
+  await actions.reactivate();
   for (const moment of [7 * minute, 8 * minute, 25 * minute]) {
     await pause(startedAt + moment - now());
-    await acts.replay();
-    await acts.resend();
-    await acts.look();
-    await acts.list();
+    await actions.replay();
+    await actions.resend();
+    await actions.readWebhooks();
+    await actions.list();
   }
   await pause(startedAt + world.lastLook - now());
-  await acts.lookAtReplays();
+  await actions.readReplays();
 }
 
-/** Reads all deliveries of an account, and the latest few of them one by one. */
+/** Lists all deliveries of an account, and reads the latest deliveries individually. */
 export async function readHistory(
   { id: account }: Account,
   { request }: Pick<IntegratorsWorld, 'request'>,
@@ -56,7 +56,7 @@ export async function readHistory(
   let isFirst = true;
   do {
     const page = await request('GET', cursor ? `${list}&cursor=${cursor}` : list, { account });
-    for (const id of isFirst ? idsIn(page.answer).slice(0, lookedAt) : []) {
+    for (const id of isFirst ? idsIn(page.answer).slice(0, maxReadDeliveries) : []) {
       await request('GET', `${webhook}/entregas/${id}`, { account });
     }
     isFirst = false;
@@ -64,8 +64,7 @@ export async function readHistory(
   } while (cursor);
 }
 
-/** Creates the actions of an integrator. */
-function makeActs(
+function makeActions(
   account: Account,
   random: Random,
   { startedAt, now, pause, request, addReceiver, replays, eventsOf }: IntegratorsWorld,
@@ -73,18 +72,18 @@ function makeActs(
   const ownReplays: string[] = [];
   let urls = 0;
   let url = `https://${account.host}/hooks`;
-  const inTurmoil = [
+  const randomActions = [
     ...[replace, replace, replace, remove, register, register, rotate, rotate, test, test],
-    ...[resend, resend, resend, replay, replay, cancelReplay, reactivate, look],
+    ...[resend, resend, resend, replay, replay, cancelReplay, reactivate, readWebhooks],
   ];
-  return { inTurmoil, retire, register, reactivate, replay, resend, look, list, lookAtReplays };
+  return { randomActions, retire, register, reactivate, replay, resend, readWebhooks, list, readReplays };
 
   async function register(): Promise<void> {
     url = newUrl();
-    await ask('POST', webhooks, { evento: eventName, url, ...credential() });
+    await send('POST', webhooks, { evento: eventName, url, ...credential() });
   }
 
-  /** Replaces a receiver that soon returns 410 with a slow one, and cancels the replay of the held deliveries. */
+  /** Uses a receiver that returns 410, replaces it with a slow receiver, and cancels the replay of the held deliveries. */
   async function retire(): Promise<void> {
     await replace('gone');
     await pause(startedAt + 5.1 * minute - now());
@@ -96,30 +95,30 @@ function makeActs(
 
   async function replace(kind?: string): Promise<void> {
     if (kind !== undefined || random() < 0.6) url = newUrl(kind);
-    await ask('PUT', webhook, { url, ...credential() });
+    await send('PUT', webhook, { url, ...credential() });
   }
 
   async function remove(): Promise<void> {
-    await ask('DELETE', webhook);
+    await send('DELETE', webhook);
   }
 
   async function rotate(): Promise<void> {
-    await ask('POST', `${webhook}/segredo`, { imediato: random() < 0.3 });
+    await send('POST', `${webhook}/segredo`, { imediato: random() < 0.3 });
   }
 
   async function test(): Promise<void> {
-    for (let times = random() < 0.2 ? 3 : 1; times > 0; times -= 1) await ask('POST', `${webhook}/teste`);
+    for (let times = random() < 0.2 ? 3 : 1; times > 0; times -= 1) await send('POST', `${webhook}/teste`);
   }
 
   async function resend(): Promise<void> {
     const id = pick([unknownDelivery, ...eventsOf(account.id)], random);
     for (let times = random() < 0.1 ? 7 : 1; times > 0; times -= 1)
-      await ask('POST', `${webhook}/entregas/${id}/reenvio`);
+      await send('POST', `${webhook}/entregas/${id}/reenvio`);
   }
 
   async function replay(estado = pick(['falhou', 'retida'], random), isCancelled = random() < 0.3): Promise<void> {
     const [desde, ate] = [startedAt - minute, now() + minute].map(moment => new Date(moment).toISOString());
-    const { status, answer } = await ask('POST', `${webhook}/reenvios`, { desde, ate, estado });
+    const { status, answer } = await send('POST', `${webhook}/reenvios`, { desde, ate, estado });
     if (status === 202) {
       ownReplays.push(String(answer.id));
       replays.push(String(answer.id));
@@ -132,29 +131,29 @@ function makeActs(
   async function cancelReplay(): Promise<void> {
     const latest = ownReplays.at(-1) ?? unknownReplay;
     const id = random() < 0.8 ? latest : pick([unknownReplay, ...replays], random);
-    await ask('GET', `${webhook}/reenvios/${id}`);
-    await ask('DELETE', `${webhook}/reenvios/${id}`);
+    await send('GET', `${webhook}/reenvios/${id}`);
+    await send('DELETE', `${webhook}/reenvios/${id}`);
   }
 
-  async function lookAtReplays(): Promise<void> {
-    for (const id of ownReplays) await ask('GET', `${webhook}/reenvios/${id}`);
+  async function readReplays(): Promise<void> {
+    for (const id of ownReplays) await send('GET', `${webhook}/reenvios/${id}`);
   }
 
   async function reactivate(): Promise<void> {
-    await ask('POST', `${webhook}/reativacao`);
+    await send('POST', `${webhook}/reativacao`);
   }
 
-  async function look(): Promise<void> {
-    await ask('GET', webhook);
-    await ask('GET', webhooks);
+  async function readWebhooks(): Promise<void> {
+    await send('GET', webhook);
+    await send('GET', webhooks);
   }
 
   async function list(): Promise<void> {
-    await ask('GET', `${webhook}/entregas?limite=${maxPageSize}`);
+    await send('GET', `${webhook}/entregas?limite=${maxPageSize}`);
   }
 
-  /** Repeats a request until it has a response, at most four times. */
-  async function ask(method: string, path: string, body?: Answered['body']): Promise<Answered> {
+  /** Sends a request until its effect is known, at most four times. */
+  async function send(method: string, path: string, body?: Answered['body']): Promise<Answered> {
     for (let tries = 1; ; tries += 1) {
       const answered = await request(method, path, { account: account.id, ...(body && { body }) });
       if (isKnown(answered) || tries === maxTries) return answered;
@@ -162,7 +161,7 @@ function makeActs(
     }
   }
 
-  /** Returns a URL with a unique host, so that a POST shows its intended webhook. */
+  /** Returns a URL with a unique host, so that each POST can be assigned to a webhook version. */
   function newUrl(kind = random() < 0.5 ? account.kind : pick(Object.keys(receiverKinds), random)): string {
     urls += 1;
     const host = `${account.id}-${urls}.example.com`;
@@ -185,8 +184,8 @@ const maxTries = 4;
 
 const maxPageSize = 100;
 
-/** The number of an account's deliveries that are read one by one. */
-const lookedAt = 8;
+/** The maximum number of deliveries that are read individually. */
+const maxReadDeliveries = 8;
 
 function idsIn({ entregas }: Answered['answer']): readonly string[] {
   return Array.isArray(entregas) ? entregas.map(({ id }: { readonly id: unknown }) => String(id)) : [];

@@ -3,15 +3,16 @@ import { type Account, lastRedrive } from '../arrival.ts';
 import type { OperatorWork } from '../functions/operator.ts';
 import { minute, second } from '../times.ts';
 
-/** The work of an operator, with its time in milliseconds after the start. */
+/** A scheduled command of an operator. */
 export interface PlannedWork {
+  /** The time of the command, in milliseconds after the start. */
   readonly at: number;
   readonly asked: OperatorWork;
 }
 
 /**
- * Plans the work of operators. Some suspend and reactivate the webhooks of two accounts, perhaps more than once. One
- * deletes an account that is soon created again, and one redrives dead-letter messages.
+ * Returns the operators' commands. Operators suspend and reactivate the webhooks of two accounts, redrive dead-letter
+ * messages, and may delete an account and create it again.
  */
 export function planOperators(seed: number, restless: readonly Account[]): readonly PlannedWork[] {
   const random = makeRandom(seed * 3_571);
@@ -22,7 +23,7 @@ export function planOperators(seed: number, restless: readonly Account[]): reado
     ...[minute, lastRedrive].map(at => ({ at, asked: { work: 'redrive' } as const })),
   ];
 
-  /** Plans suspensions. An account may stay suspended to the end. */
+  /** Returns alternating suspensions and reactivations. The last suspension may stay in effect. */
   function suspensionsOf(account: string): readonly PlannedWork[] {
     const works: PlannedWork[] = [];
     let at = random() * minute;

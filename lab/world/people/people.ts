@@ -10,15 +10,15 @@ import type { WatchedTables } from '../watched-tables.ts';
 import { integrate, readHistory } from './integrators.ts';
 import { planOperators } from './operators.ts';
 
-/** The work of an operator, with the time of its end. Its calls have no faults. */
+/** An executed command of an operator. */
 export interface DoneWork {
   readonly asked: OperatorWork;
   readonly beganAt: number;
-  /** The end of the work, or `Infinity` before. */
+  /** The time at which the command ended, or `Infinity` while it runs. */
   answeredAt: number;
 }
 
-/** Creates the people of a world, and records operators' work and the encrypted texts. */
+/** Creates the integrators and operators of a world. Records the operators' commands and decrypts the webhooks' secrets. */
 export function makePeople({
   seed,
   cloud,
@@ -38,14 +38,14 @@ export function makePeople({
 }) {
   const restless = accounts.filter(({ isRestless }) => isRestless);
   const works: DoneWork[] = [];
-  const opened = new Map<string, string>();
+  const plaintexts = new Map<string, string>();
   const found = new Map<string, string>();
   const failures: unknown[] = [];
   return {
     begin,
     /** Returns the plaintext of an encrypted text. */
-    open: (encrypted: unknown) => opened.get(String(encrypted)),
-    /** Returns the verdicts of `events find` on some events at the end, by delivery id. */
+    open: (encrypted: unknown) => plaintexts.get(String(encrypted)),
+    /** Returns the verdicts of `events find` for a sample of events at the end, by delivery id. */
     found: (): ReadonlyMap<string, string> => found,
     wasDeleted,
     isShutOut,
@@ -53,14 +53,14 @@ export function makePeople({
     failures: (): readonly unknown[] => failures,
   };
 
-  /** Returns whether an account was deleted after a moment, or is being deleted. */
+  /** Returns whether an account was deleted after a time, or is being deleted. */
   function wasDeleted(account: string, after: number): boolean {
     return works.some(
       ({ asked, answeredAt }) => asked.work === 'deleteAccount' && asked.account === account && after < answeredAt,
     );
   }
 
-  /** Returns whether an account was deleted, and not created again yet, at some time of a span. */
+  /** Returns whether an account did not exist at some time of a period. */
   function isShutOut(account: string, from: number, until: number): boolean {
     const isOwn = (work: OperatorWork['work']) =>
       works.filter(({ asked }) => asked.work === work && 'account' in asked && asked.account === account);
@@ -71,7 +71,7 @@ export function makePeople({
     );
   }
 
-  /** Plans people's work from now on. When all work should be finished, they read the results. */
+  /** Schedules the actions of integrators and operators. At `lastLook`, they read the results. */
   function begin(startedAt: number): void {
     const pause = (milliseconds: number) =>
       new Promise<void>(resolve => void cloud.at(cloud.now() + milliseconds, resolve));
@@ -118,10 +118,10 @@ export function makePeople({
   async function decryptAll(): Promise<void> {
     const encrypted = encryptedTexts();
     const texts = await ask({ work: 'open', encrypted });
-    for (const [at, { text }] of encrypted.entries()) opened.set(text, String(texts[at]));
+    for (const [at, { text }] of encrypted.entries()) plaintexts.set(text, String(texts[at]));
   }
 
-  /** Searches for one event in 20, and for all events that had to be rejected. */
+  /** Runs `events find` for one event in 20 and for all malformed events. */
   async function findEvents(): Promise<void> {
     const wanted = publications.filter(({ isMalformed }, index) => isMalformed || index % 20 === 0);
     const deliveryIds = [...new Set(wanted.map(({ deliveryId }) => deliveryId))];
@@ -136,7 +136,7 @@ export function makePeople({
     return Array.isArray(answer) ? answer : [];
   }
 
-  /** Returns all encrypted texts of all webhooks so far. */
+  /** Returns the encrypted texts of all webhook versions so far. */
   function encryptedTexts(): readonly Encrypted[] {
     const found = new Map<string, Encrypted>();
     for (const { item } of [...watched.changesOf('Webhooks').values()].flat()) {
@@ -146,7 +146,7 @@ export function makePeople({
   }
 }
 
-/** The time at which people read the results, in milliseconds after the start. This is the last action. */
+/** The time at which integrators and operators read the results, in milliseconds after the start. */
 export const lastLook = 73 * minute;
 
 function encryptedIn({ accountId, eventName: event, secrets, encryptedAuthorization }: Item): readonly Encrypted[] {

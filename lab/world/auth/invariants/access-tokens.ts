@@ -6,7 +6,7 @@ import { timesOf, tokensOf } from '../journal.ts';
 import { audience, issuer } from '../token-stage.ts';
 import type { Evidence } from './evidence.ts';
 
-/** Judges the scope of each granted or shown token. Later tokens have the login's scope, as far as still allowed. */
+/** Checks the scope of each issued or introspected token. Refreshed tokens keep the login's scope, if it is still allowed. */
 export function judgeScopes({ requests, states }: Evidence, violate: Violate): void {
   const scopes = new Map<unknown, string>();
   for (const request of requests) {
@@ -17,18 +17,18 @@ export function judgeScopes({ requests, states }: Evidence, violate: Violate): v
     const isLogin = form.grant_type === 'password';
     if (isLogin) scopes.set(sid, String(scope));
     const claims = claimsOf(form.token ?? '');
-    const ofSession = claims ? String(claims.scope ?? '') : scopes.get(sid);
-    const asked = isLogin ? form.scope : ofSession;
+    const sessionScope = claims ? String(claims.scope ?? '') : scopes.get(sid);
+    const requestedScope = isLogin ? form.scope : sessionScope;
     const users = states.users(request, String(sub));
     const allowed = states
       .clients(request, String(client_id))
-      .flatMap(client => users.map(user => client && user && scopeOf(client, user, asked)));
+      .flatMap(client => users.map(user => client && user && scopeOf(client, user, requestedScope)));
     if (!allowed.includes(String(scope)))
       violate(`a token has the scope "${scope}" instead of "${allowed[0]}"`, request.id);
   }
 }
 
-/** Judges the tokens of each grant. Signatures are valid, claims are correct, and the session is the right one. */
+/** Checks the signature, the claims and the session of each issued token. */
 export function judgeAccessTokens({ world, requests, states }: Evidence, violate: Violate): void {
   const isSigned = makeSignatureCheck(world.tables.items('Keyring'));
   const seen = new Set<unknown>();
@@ -37,38 +37,37 @@ export function judgeAccessTokens({ world, requests, states }: Evidence, violate
     if (!tokens) continue;
     const { id } = request;
     const claims = claimsOf(tokens.access_token) ?? {};
-    if (!isSigned(tokens.access_token)) violate('an access token does not verify', id);
-    if (seen.has(claims.jti)) violate('two access tokens have one id', id);
+    if (!isSigned(tokens.access_token)) violate('the signature of an access token is invalid', id);
+    if (seen.has(claims.jti)) violate('two access tokens have the same id', id);
     seen.add(claims.jti);
     const [earliest, latest] = timesOf(request);
     const isOnTime = Number(claims.iat) >= Math.floor(earliest / 1_000) && Number(claims.iat) <= latest / 1_000;
     const life = Number(claims.exp) - Number(claims.iat);
     const sessions = states.sessions(request, String(claims.sid));
-    if (!isOnTime || !sessions.some(session => session && isLife(life, Number(claims.exp), session)))
+    if (!isOnTime || !sessions.some(session => session && isValidLifetime(life, Number(claims.exp), session)))
       violate('the times of a token are wrong', id);
-    if (tokens.expires_in !== life || tokens.scope !== claims.scope) violate('an answer and its token differ', id);
-    const isTrue = sessions.some(
+    if (tokens.expires_in !== life || tokens.scope !== claims.scope) violate('a response differs from its token', id);
+    const isRightSession = sessions.some(
       session =>
         session?.userId === claims.sub &&
         session?.clientId === claims.client_id &&
         session?.accountId === claims.account_id,
     );
-    if (!isTrue || claims.client_id !== request.form.client_id) violate('a token names another session', id);
-    if (claims.iss !== issuer || claims.aud !== audience)
-      violate('a token is of another issuer, or for another audience', id);
+    if (!isRightSession || claims.client_id !== request.form.client_id) violate('a token has the wrong session', id);
+    if (claims.iss !== issuer || claims.aud !== audience) violate('a token has the wrong issuer or audience', id);
     if (tokens.refresh_token !== undefined && !tokens.refresh_token.startsWith(`${claims.sid}.`)) {
-      violate('the two tokens of an answer are of two sessions', id);
+      violate('the tokens of a response belong to different sessions', id);
     }
     const allowed = states
       .clients(request, request.form.client_id ?? '')
       .map(client => client?.grants.includes('refresh_token'));
     if (!allowed.includes(tokens.refresh_token !== undefined))
-      violate('a refresh token for a client that may not refresh, or a missing one', id);
+      violate('a refresh token is missing, or its client must not refresh', id);
   }
 }
 
-/** Returns whether a token lives for its 900 s, or until the second in which its session ends. */
-function isLife(life: number, exp: number, { absoluteExpiresAt }: Session): boolean {
-  const beyond = exp * 1_000 - absoluteExpiresAt;
-  return beyond < 1_000 && (life === accessTokenSeconds || (life < accessTokenSeconds && beyond > -1_000));
+/** Returns whether the lifetime of a token is 900 s, or ends with its session. */
+function isValidLifetime(life: number, exp: number, { absoluteExpiresAt }: Session): boolean {
+  const overrun = exp * 1_000 - absoluteExpiresAt;
+  return overrun < 1_000 && (life === accessTokenSeconds || (life < accessTokenSeconds && overrun > -1_000));
 }

@@ -7,10 +7,9 @@ import { makeSessionEnds } from '../session-ends.ts';
 import { makeStates } from '../states.ts';
 import { makeVerdicts } from '../verdicts.ts';
 
-/** The evidence of a world that has ended. */
+/** The history of a world that has ended, which the invariants read. */
 export type Evidence = ReturnType<typeof makeEvidence>;
 
-/** Creates the evidence of a world that has ended. */
 export function makeEvidence(world: TokenWorld, startedAt: number) {
   const { watched, journal, faultClass } = world;
   const states = makeStates(watched);
@@ -20,13 +19,13 @@ export function makeEvidence(world: TokenWorld, startedAt: number) {
   const reasonOf = ({ id }: TokenRequest) => reasons.get(id);
   return { world, states, locks, verdicts, requests: journal.all(), isCalm, reasonOf };
 
-  /** Returns whether no fault happened during a request or shortly before. */
+  /** Returns whether no faults occurred during a request or shortly before. */
   function isCalm({ sentAt }: TokenRequest): boolean {
     return faultClass === 'calm' || sentAt > startedAt + faultTime + 10 * second;
   }
 }
 
-/** Returns the reasons of rejected requests from the audit trail. */
+/** Returns the reasons of rejected requests from the audit log, by request id. */
 function readReasons({ cloud }: TokenWorld): ReadonlyMap<string, string> {
   const lines = cloud.logs({ text: /"message":"\w+\.refused"/ });
   return new Map(

@@ -10,7 +10,7 @@ import { judgeRotation } from './rotation.ts';
 import { judgeTables } from './tables.ts';
 import { judgeUnansweredLogins } from './unanswered-logins.ts';
 
-/** Judges a world of tokens that has ended. Returns the violations. */
+/** Checks the invariants of a world of tokens that has ended. Returns the violations. */
 export function judgeTokens(world: TokenWorld, startedAt: number): readonly Violation[] {
   const evidence = makeEvidence(world, startedAt);
   const { violate, all } = makeViolations();

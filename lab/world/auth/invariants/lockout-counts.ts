@@ -5,62 +5,62 @@ import { type LockWrite, lockEnd } from '../lock-model.ts';
 import type { Evidence } from './evidence.ts';
 
 /**
- * Judges the failure counts of addresses. Each judged failure counts exactly once, and a success clears the count. A
- * judged failure costs one hash, and counts for its client unless a lock rejected it.
+ * Checks the failure counts of addresses. Each verified wrong password must count exactly once, compute one hash, and count
+ * for its client unless a lock rejected the login. A success must clear the count.
  */
 export function judgeLockoutCounts(evidence: Evidence, violate: Violate): void {
   const { watched, journal } = evidence.world;
-  const ofClients = watched.writesOf('Lockouts').filter(({ key }) => String(key.pk).startsWith('client#'));
-  const countedForClient = new Set(ofClients.map(journal.authorOf));
+  const clientWrites = watched.writesOf('Lockouts').filter(({ key }) => String(key.pk).startsWith('client#'));
+  const countedForClient = new Set(clientWrites.map(journal.authorOf));
   const byRequest = Map.groupBy(evidence.locks.writes, ({ request }) => request);
   for (const request of evidence.requests) {
     if (request.form.grant_type !== 'password') continue;
     judgeCount(request, byRequest.get(request) ?? [], evidence, violate);
     const isByLock = String(evidence.reasonOf(request)).startsWith('user_locked');
     const isCounted = countedForClient.has(request);
-    if (isCounted && isByLock) violate('a refusal by a lock counts for its client', request.id);
-    if (!isCounted && !isByLock && evidence.isCalm(request) && isJudged(request, evidence))
-      violate('a refused password does not count for its client', request.id);
+    if (isCounted && isByLock) violate('a login rejected by a lock counts for its client', request.id);
+    if (!isCounted && !isByLock && evidence.isCalm(request) && isVerified(request, evidence))
+      violate('a rejected password does not count for its client', request.id);
   }
   judgeSteps(evidence, violate);
 }
 
-/** Only the audit trail shows whether a password was judged. The response does not. */
+/** Checks the count of one login. Only the audit log, not the response, shows whether the service verified the password. */
 function judgeCount(request: TokenRequest, writes: readonly LockWrite[], evidence: Evidence, violate: Violate): void {
   const { id, answer, calls } = request;
   const failures = writes.filter(({ kind }) => kind === 'failure').length;
   const successes = writes.length - failures;
   if (answer?.status === 200 && (failures > 0 || successes === 0))
-    violate('a login was granted that is not recorded as a success', id);
+    violate('a granted login is not recorded as a success', id);
   if (!answer || answer.status >= 500 || answer.status === 200) {
     if (failures > maxTimes(request)) violate('a failure counts too often', id);
     return;
   }
   const reason = evidence.reasonOf(request);
-  const wasJudged = isJudged(request, evidence);
+  const wasVerified = isVerified(request, evidence);
   const hashes = calls.filter(({ name }) => name === hashName).length;
-  if (hashes !== 1 && wasJudged) violate(`a refused password costs ${hashes} hashes`, id);
+  if (hashes !== 1 && wasVerified) violate(`a rejected password computed ${hashes} hashes`, id);
   const limit = evidence.locks.limitOf(request);
-  if (answer.status === 429 ? limit === 'never' : limit === 'always' && wasJudged)
-    violate(`${answer.status} with the limit of a client reached ${limit}`, id);
-  if (!wasJudged && failures > 0) violate(`a login refused as ${reason} counts`, id);
-  if (wasJudged && failures === 0) violate('a failure does not count', id);
-  if (wasJudged && failures > maxTimes(request)) violate('a failure counts too often', id);
-  if (reason === 'user_locked' && writes.length > 0) violate('a login that found a lock wrote', id);
-  if (reason === 'user_locked' && hashes > 0) violate('a login that found a lock costs a hash', id);
+  if (answer.status === 429 ? limit === 'never' : limit === 'always' && wasVerified)
+    violate(`status ${answer.status}, but the client limit was ${limit} reached`, id);
+  if (!wasVerified && failures > 0) violate(`a login rejected as ${reason} counts as a failure`, id);
+  if (wasVerified && failures === 0) violate('a failure does not count', id);
+  if (wasVerified && failures > maxTimes(request)) violate('a failure counts too often', id);
+  if (reason === 'user_locked' && writes.length > 0) violate('a login rejected by a lock wrote to the table', id);
+  if (reason === 'user_locked' && hashes > 0) violate('a login rejected by a lock computed a hash', id);
 }
 
-function isJudged(request: TokenRequest, { reasonOf }: Evidence): boolean {
-  return judgedReasons.has(reasonOf(request) ?? '');
+function isVerified(request: TokenRequest, { reasonOf }: Evidence): boolean {
+  return verifiedReasons.has(reasonOf(request) ?? '');
 }
 
-/** A write that the SDK repeats may count twice if other logins failed in between. */
+/** Returns the maximum count of a failure. A write that the SDK retries may count twice if other logins failed in between. */
 function maxTimes({ calls }: TokenRequest): number {
   const writes = calls.filter(({ name }) => name === 'Update Lockouts');
   return 1 + writes.reduce((sum, { attempts = 3 }) => sum + attempts - 1, 0);
 }
 
-const judgedReasons = new Set([
+const verifiedReasons = new Set([
   'user_unknown',
   'password_wrong',
   'password_changed',
@@ -72,8 +72,8 @@ const judgedReasons = new Set([
 function judgeSteps({ locks }: Evidence, violate: Violate): void {
   for (const { before, item, at, kind, request, counted } of locks.writes) {
     const isSuccess = kind === 'success';
-    if (isSuccess && lockEnd(before) > at + clockError) violate('a success was recorded under a lock', request.id);
+    if (isSuccess && lockEnd(before) > at + clockError) violate('a success was recorded during a lock', request.id);
     if (Number(item?.failures ?? 0) !== counted)
-      violate(isSuccess ? 'a success leaves failures' : 'a failure is not counted as one', request.id);
+      violate(isSuccess ? 'failures remain after a success' : 'a failure does not count as one', request.id);
   }
 }

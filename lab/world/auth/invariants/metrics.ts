@@ -2,7 +2,7 @@ import type { Violate } from '../../invariants/violation.ts';
 import type { TokenRequest } from '../journal.ts';
 import type { Evidence } from './evidence.ts';
 
-/** Judges the sums of the metrics, which must match the responses. A dead process did not record its last request. */
+/** Checks that the sums of the metrics match the responses. A crashed process did not record its last request. */
 export function judgeMetrics({ world, requests, reasonOf }: Evidence, violate: Violate): void {
   const counted = new Map<string, number>();
   for (const { metric, value } of world.metrics.all()) counted.set(metric, (counted.get(metric) ?? 0) + value);
@@ -11,11 +11,11 @@ export function judgeMetrics({ world, requests, reasonOf }: Evidence, violate: V
     requests.filter(({ answer }) => answer),
     metricOf,
   );
-  const expected = new Map([...answered].map(([metric, some]) => [metric, some.length]));
+  const expected = new Map([...answered].map(([metric, group]) => [metric, group.length]));
   if (reuses > 0) expected.set('RefreshTokenReuse', reuses);
   for (const metric of new Set([...counted.keys(), ...expected.keys()])) {
-    const [is, should] = [counted.get(metric) ?? 0, expected.get(metric) ?? 0];
-    if (is !== should) violate(`the metric ${metric} is ${is} instead of ${should}`);
+    const [sum, expectedSum] = [counted.get(metric) ?? 0, expected.get(metric) ?? 0];
+    if (sum !== expectedSum) violate(`the metric ${metric} is ${sum} instead of ${expectedSum}`);
   }
 }
 

@@ -5,7 +5,7 @@ import { claimsOf } from '../access-tokens.ts';
 import { tokensOf } from '../journal.ts';
 import type { Evidence } from './evidence.ts';
 
-/** Judges rotation. A refresh token has one successor, and reuse or revocation ends its session. */
+/** Checks the rotation of refresh tokens. A token has one successor, and its reuse or revocation ends the session. */
 export function judgeRotation(evidence: Evidence, violate: Violate): void {
   judgeCounters(evidence, violate);
   judgeSuccessors(evidence, violate);
@@ -18,7 +18,7 @@ function judgeCounters({ world }: Evidence, violate: Violate): void {
     if (!earlier || !later) continue;
     const id = String(key.sessionId);
     const steps = later.counter - earlier.counter;
-    if (steps !== 0 && steps !== 1) violate(`a counter grew by ${steps}`, id);
+    if (steps !== 0 && steps !== 1) violate(`a counter increased by ${steps}`, id);
     if (earlier.revokedAt !== undefined && (steps !== 0 || later.revokedAt !== earlier.revokedAt)) {
       violate('a revoked session was changed', id);
     }
@@ -40,7 +40,7 @@ function judgeSuccessors({ requests }: Evidence, violate: Violate): void {
   }
 }
 
-/** After a response that ends the session, no other request may be granted. */
+/** Checks that a session has ended after a revocation or a reused token. */
 function judgeEnds({ world, requests, verdicts, states }: Evidence, violate: Violate): void {
   for (const request of requests) {
     const { id, endpoint, form, answer, endedAt = 0 } = request;
@@ -56,12 +56,12 @@ function judgeEnds({ world, requests, verdicts, states }: Evidence, violate: Vio
     if (ended === undefined) continue;
     const session = parseSession(world.watched.at('Sessions', sessionKey('Sessions', ended).key, endedAt));
     if (session && session.revokedAt === undefined) {
-      violate(revoked !== undefined ? 'revoked, but not ended' : 'used again, but not ended', id);
+      violate(revoked !== undefined ? 'session not ended after revocation' : 'session not ended after reuse', id);
     }
   }
 }
 
-/** Returns the session of a token of either kind. */
+/** Returns the session id in a refresh token or access token. */
 function sessionIdIn(token = ''): string | undefined {
   const sessionId = readRefreshToken(token)?.sessionId ?? claimsOf(token)?.sid;
   return typeof sessionId === 'string' ? sessionId : undefined;

@@ -5,7 +5,7 @@ import { day } from '../../times.ts';
 import { claimsOf } from '../access-tokens.ts';
 import type { Evidence } from './evidence.ts';
 
-/** Judges the tables at the end. Each item expires, and belongs to an existing record. */
+/** Checks the tables at the end. Each item must expire and belong to an existing record. */
 export function judgeTables({ world, requests, isCalm }: Evidence, violate: Violate): void {
   const { tables } = world;
   const ids = (table: string, name: string) => new Set(tables.items(table).map(item => item[name]));
@@ -17,7 +17,7 @@ export function judgeTables({ world, requests, isCalm }: Evidence, violate: Viol
     if (!users.has(userId) || !clients.has(clientId)) violate('a session without a user or client', sessionId);
     if (!keys.has(keyId)) violate('a session without its key', sessionId);
     if (item.ttl !== Math.ceil(Math.min(idleExpiresAt, absoluteExpiresAt) / 1_000))
-      violate('a session outlives its end', sessionId);
+      violate('the TTL of a session is wrong', sessionId);
   }
   const logins = (table: 'Users' | 'Credentials') =>
     new Set(tables.items(table).map(item => `${item.userId} ${item.email} ${item.credentialVersion}`));
@@ -28,16 +28,16 @@ export function judgeTables({ world, requests, isCalm }: Evidence, violate: Viol
     const isLogin = request.form.grant_type === 'password' && request.answer?.status === 200 && isCalm(request);
     const { sub } = { ...(isLogin && claimsOf(String(request.answer?.body.access_token))) };
     if (isLogin && !String(hashes.get(sub)).startsWith('$argon2id$v=19$m=19456,t=2,p=1$'))
-      violate('a login leaves a hash of other parameters', request.id);
+      violate('a login did not update the hash parameters', request.id);
   }
   for (const item of tables.items('Lockouts')) {
-    if (typeof item.ttl !== 'number') violate('an item without an end', String(item.pk));
+    if (typeof item.ttl !== 'number') violate('an item without a TTL', String(item.pk));
     if (String(item.pk).startsWith('lock#')) judgeLockoutItem(item, violate);
   }
 }
 
 function judgeLockoutItem({ pk, failures, lastFailureAt, latestFailure, ttl }: Item, violate: Violate): void {
-  const isWhole =
+  const isComplete =
     Number(failures) > 0 && Boolean(latestFailure) && ttl === Math.ceil((Number(lastFailureAt) + day) / 1_000);
-  if (!isWhole) violate('a count is not whole', String(pk));
+  if (!isComplete) violate('a failure count is incomplete', String(pk));
 }

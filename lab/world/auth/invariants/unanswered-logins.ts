@@ -4,8 +4,8 @@ import type { TokenRequest } from '../journal.ts';
 import type { Evidence } from './evidence.ts';
 
 /**
- * Judges logins without tokens in the response. They leave no session, unless the process died or the deletion got no
- * response. A remaining session is never used.
+ * Checks logins that returned no tokens. They must not leave a session, unless the process crashed or the deletion got no
+ * response. A remaining session must never be used.
  */
 export function judgeUnansweredLogins({ world, requests }: Evidence, violate: Violate): void {
   const { journal, watched } = world;
@@ -18,9 +18,9 @@ export function judgeUnansweredLogins({ world, requests }: Evidence, violate: Vi
     if (!created) continue;
     const id = String(created.key.sessionId);
     if (used.has(id)) violate('a session of a login without tokens was used', id);
-    const stays = watched.at('Sessions', created.key, request.endedAt ?? 0) !== undefined;
-    if (stays && request.answer && !wasUndoingUnanswered(request))
-      violate('a login without tokens leaves a session', request.id);
+    const remains = watched.at('Sessions', created.key, request.endedAt ?? 0) !== undefined;
+    if (remains && request.answer && !wasDeletionUnanswered(request))
+      violate('a login without tokens left a session', request.id);
   }
 }
 
@@ -28,6 +28,6 @@ function isRotation({ before, item }: Change): boolean {
   return before !== undefined && item !== undefined && before.counter !== item.counter;
 }
 
-function wasUndoingUnanswered({ calls }: TokenRequest): boolean {
+function wasDeletionUnanswered({ calls }: TokenRequest): boolean {
   return calls.some(({ name, ending }) => name === 'Delete Sessions' && ending !== 'answered');
 }

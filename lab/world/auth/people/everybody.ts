@@ -9,7 +9,7 @@ import { guessers, guessSideBySide, mistypeLater, visit } from './guessers.ts';
 import { operateNow } from './operators-plan.ts';
 import { holdSessions } from './session-holder.ts';
 
-/** Starts all people of a world, by its seed. They stop when the faults end, except for later visits. */
+/** Starts all simulated users and operators of a world. They stop when the faults end, except for later logins. */
 export function letIn(world: TokenWorld, startedAt: number): void {
   const { scene, population } = world;
   const { clients, users } = population;
@@ -55,25 +55,25 @@ export function letIn(world: TokenWorld, startedAt: number): void {
   }
 }
 
-/** Logs in when all locks have ended, and uses a session until it expires. */
+/** Logs in after all locks have ended, and uses a session until it expires. */
 async function visitLater(scene: Scene, client: WorldClient, user: WorldUser) {
   const { refresh, send, pause } = scene;
-  const ask = async (token: string) => void (await send('introspect', { ...credentialsOf(client), token }));
+  const introspect = async (token: string) => void (await send('introspect', { ...credentialsOf(client), token }));
   const first = await scene.logIn(client, user);
   const second = await scene.logIn(client, user);
-  await ask(first?.access_token ?? 'none');
+  await introspect(first?.access_token ?? 'none');
   await pause(accessTokenSeconds * 1_000);
-  await ask(first?.access_token ?? 'none');
+  await introspect(first?.access_token ?? 'none');
   if (first?.refresh_token === undefined || second?.refresh_token === undefined) return;
   const next = await refresh(client, first.refresh_token);
-  await ask(next?.refresh_token ?? 'none');
+  await introspect(next?.refresh_token ?? 'none');
   await refresh(client, first.refresh_token);
   await send('revoke', { ...credentialsOf(client), token: first.refresh_token });
   await refresh(client, next?.refresh_token ?? 'none');
-  await ask(next?.access_token ?? 'none');
+  await introspect(next?.access_token ?? 'none');
   await pause(refreshIdleSeconds * 1_000 - 20 * minute);
   const last = await refresh(client, second.refresh_token);
   await pause(refreshIdleSeconds * 1_000 + 1_000);
-  await ask(last?.refresh_token ?? 'none');
+  await introspect(last?.refresh_token ?? 'none');
   await refresh(client, last?.refresh_token ?? 'none');
 }

@@ -3,10 +3,10 @@ import { second } from '../../times.ts';
 import type { WorldClient, WorldUser } from '../population.ts';
 import type { Scene } from '../scene.ts';
 
-/** The strategies for guessing passwords. */
+/** The strategies for password guessing. */
 export const guessers = { guessPatiently, guessAtOnce, guessEverywhere, guessWidely };
 
-/** Guesses one password after another from one address, regardless of the responses. */
+/** Guesses passwords sequentially from one IP address. */
 async function guessPatiently(scene: Scene, [client]: readonly WorldClient[], { email }: Guessed, random: Random) {
   for (let guess = 0; guess < 15 && client; guess += 1) {
     await scene.logIn(client, { email, password: `guess ${guess}` }, '203.0.113.7');
@@ -14,7 +14,7 @@ async function guessPatiently(scene: Scene, [client]: readonly WorldClient[], { 
   }
 }
 
-/** Guesses at one client at the same time from many addresses. One of the passwords is right. */
+/** Guesses passwords concurrently at one client from many IP addresses. One of the passwords is correct. */
 async function guessAtOnce(scene: Scene, [client]: readonly WorldClient[], user: Guessed, random: Random) {
   const right = Math.floor(random() * 25);
   const guesses = Array.from({ length: 25 }, async (_, guess) => {
@@ -25,7 +25,7 @@ async function guessAtOnce(scene: Scene, [client]: readonly WorldClient[], user:
   await Promise.all(guesses);
 }
 
-/** Guesses at all clients at the same time, more often than the lockout of each allows. */
+/** Guesses passwords concurrently at all clients, more often than each client's lockout allows. */
 async function guessEverywhere(scene: Scene, clients: readonly WorldClient[], { email }: Guessed, random: Random) {
   const guesses = clients.flatMap(client =>
     Array.from({ length: 11 }, async (_, guess) => {
@@ -36,16 +36,16 @@ async function guessEverywhere(scene: Scene, clients: readonly WorldClient[], { 
   await Promise.all(guesses);
 }
 
-/** Tries passwords at one client for many addresses, three at a time. */
+/** Guesses passwords of many email addresses at one client, three at a time. */
 async function guessWidely(scene: Scene, [client]: readonly WorldClient[], _: Guessed, random: Random) {
   for (let round = 0; round < 13 && client; round += 1) {
-    const emails = [1, 2, 3].map(place => `nobody${3 * round + place}@nowhere.example`);
+    const emails = [1, 2, 3].map(index => `nobody${3 * round + index}@nowhere.example`);
     await Promise.all(emails.map(email => scene.logIn(client, { email, password: 'none' }, '203.0.113.9')));
     await scene.pause(random() * second);
   }
 }
 
-/** Guesses twice or logs in at several clients, while an operator may unlock the user. Then guesses until the lock. */
+/** Logs in or guesses twice at each client while an operator may unlock the user. Then guesses until the user is locked. */
 export async function guessSideBySide(scene: Scene, clients: readonly WorldClient[], user: WorldUser, random: Random) {
   const logIn = async (client: WorldClient, isRight: boolean, pause = random() * 150) => {
     await scene.pause(pause);
@@ -63,7 +63,7 @@ export async function guessSideBySide(scene: Scene, clients: readonly WorldClien
 
 type Guessed = Pick<WorldUser, 'email' | 'password'>;
 
-/** Logs a user in with the right password occasionally, at a random client, with all scopes or one. */
+/** Occasionally logs a user in with the correct password, at a random client, with all scopes or one scope. */
 export async function visit(
   scene: Scene,
   clients: readonly WorldClient[],
@@ -78,7 +78,7 @@ export async function visit(
   }
 }
 
-/** Enters some wrong passwords a day later, when earlier failures have expired, and then logs in. */
+/** Enters wrong passwords and then logs in, at each client. */
 export async function mistypeLater(scene: Scene, clients: readonly WorldClient[], user: WorldUser) {
   for (const client of clients) {
     for (let time = 0; time < 4; time += 1) await scene.logIn(client, { ...user, password: 'mistyped' });

@@ -3,14 +3,14 @@ import { second } from '../../times.ts';
 import type { Population, WorldUser } from '../population.ts';
 import type { Scene } from '../scene.ts';
 
-/** Runs a few operator commands in random order, while others log in. */
+/** Runs operators' commands in random order, while users log in. */
 export async function operateNow(scene: Scene, { clients, users }: Population, random: Random) {
   const { operate, pause } = scene;
   const anyone = () => pick([users.ana, users.bia, users.caio, users.duda], random);
-  const deeds = [changePassword, changeLogin, disableUser, disableClient, unlock, endSessions, onlyRefresh, changeRole];
-  for (const deed of shuffled(deeds, random)) {
+  const tasks = [changePassword, changeLogin, disableUser, disableClient, unlock, endSessions, onlyRefresh, changeRole];
+  for (const task of shuffled(tasks, random)) {
     await pause((5 + random() * 30) * second);
-    await deed();
+    await task();
   }
 
   async function changePassword(): Promise<void> {
@@ -20,15 +20,15 @@ export async function operateNow(scene: Scene, { clients, users }: Population, r
     user.password = password;
   }
 
-  /** Two operators change one user at the same time. An operator whose change is rejected tries again. */
+  /** Changes one user concurrently by two operators. An operator retries a rejected change. */
   async function changeLogin(): Promise<void> {
     const user: WorldUser = anyone();
     const [email, password] = [`new.${user.email}`, `${user.password}, replaced`];
     const move = { name: 'set-email', user: { ...user, email } } as const;
     const change = { name: 'set-password', user: { ...user, password } } as const;
-    const late = pause(random() * 60).then(() => operate(change, true));
+    const concurrentChange = pause(random() * 60).then(() => operate(change, true));
     if (!(await operate(move, true))) await operate(move);
-    if (!(await late)) await operate(change);
+    if (!(await concurrentChange)) await operate(change);
     Object.assign(user, { email, password });
   }
 
