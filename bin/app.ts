@@ -1,4 +1,4 @@
-/** The CDK app, which `cdk.json` starts. */
+/** Runs the CDK app. `cdk.json` starts this file. */
 import { makeApp } from '../lib/app.ts';
 
 makeApp();

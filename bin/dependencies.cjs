@@ -1,6 +1,6 @@
 /**
- * Reports missing packages in one line instead of a stack trace, if "npm ci" has not run since the dependencies changed. The operator's
- * command line and the CDK app need no development dependencies.
+ * Reports missing packages in one line instead of a stack trace. Packages are missing if "npm ci" has not run since the dependencies
+ * changed. The operator's command line and the CDK app need no development dependencies.
  */
 const { existsSync } = require('node:fs');
 const { basename, join } = require('node:path');
@@ -13,7 +13,7 @@ const needed = Object.keys({ ...dependencies, ...(needsDependenciesOnly ? {} : d
 const missing = needed.filter(name => !isInstalled(name));
 if (missing.length > 0) {
   const [first, ...others] = missing;
-  const named = others.length === 0 ? first : `${first} and ${others.length} more`;
-  console.error(`Emissor's dependencies are not installed (${named}): run "npm ci" in ${join(__dirname, '..')}.`);
+  const names = others.length === 0 ? first : `${first} and ${others.length} more`;
+  console.error(`Emissor's dependencies are not installed (${names}). Run "npm ci" in ${join(__dirname, '..')}.`);
   process.exit(1);
 }

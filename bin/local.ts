@@ -1,4 +1,4 @@
-/** The local run: `npm start -- --help`. It checks the version of Node before it loads anything else. */
+/** Starts the local run (`npm start`). The version of Node is checked before any other module is loaded. */
 import './node-version.cjs';
 
 const { runLocally } = await import('../ops/local/command.ts');

@@ -1,11 +1,11 @@
 /**
  * Reports in one line that Node is too old or that dependencies are missing. This file is CommonJS and plain JavaScript, because an old
- * Node cannot load the TypeScript entry points. `npm start`, `npm run ops` and the CDK preload it with --require. The entry points also
- * import it, for starts without npm. Development programs do not use it.
+ * Node cannot load the TypeScript entry points. `npm start`, `npm run ops` and the CDK preload this file with --require. The entry
+ * points also import it, in case they are started without npm.
  */
 if (Number.parseInt(process.versions.node, 10) < 24) {
   console.error(
-    `Emissor needs Node 24 or newer, but this is ${process.version}. Run "npm ci" (with its install scripts): it brings Node 24 for "npm start" and "npm run ops".`,
+    `Emissor requires Node 24 or newer, but this is ${process.version}. Run "npm ci" with install scripts enabled. It installs Node 24 for "npm start" and "npm run ops".`,
   );
   process.exit(1);
 }

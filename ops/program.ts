@@ -8,7 +8,7 @@ import type { Streams } from './command-line/terminal.ts';
 /**
  * Runs the operator's command line.
  * @param streams - by default the streams of the process. A question at a terminal always uses the default.
- * @returns the exit code, which is 0, 1 for a command that was rejected or failed, or 2 for an invalid command line.
+ * @returns the exit code: 0 on success, 1 if the command was rejected or failed, and 2 if the command line is invalid.
  */
 export async function runOps(args: readonly string[], streams: Streams = process): Promise<number> {
   const asJson = args.includes('--json'); // commander may fail before it parses `--json`
@@ -22,7 +22,7 @@ export async function runOps(args: readonly string[], streams: Streams = process
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return 0;
       const message =
-        error.message === helpInstead ? 'No command was given. --help lists the commands.' : tidy(error.message);
+        error.message === helpInstead ? 'No command was specified. --help lists the commands.' : tidy(error.message);
       if (asJson) writeJsonError(streams.stderr, message, 2);
       return 2;
     }
@@ -36,9 +36,9 @@ export async function runOps(args: readonly string[], streams: Streams = process
 function makeProgram(asJson: boolean, streams: Streams): Command {
   const program: Command = new Command('ops')
     .usage('[options] <command>')
-    .description('Operates an Emissor: its clients, users and keys, its webhooks, and the events it delivers.')
+    .description('Operates an Emissor instance: its clients, users, keys, webhooks and events.')
     .addOption(
-      new Option('--stage <name>', 'a deployed stage, found by its CloudFormation stacks')
+      new Option('--stage <name>', 'the deployed stage to work on, instead of the local run')
         .argParser(name => stageName(name, program))
         .conflicts('outputs'),
     )
@@ -57,7 +57,7 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
 }
 
 /**
- * The nouns in the order of the help. Each is loaded when it is used, since loading the SDK is slower than running a
+ * The nouns in the order of the help. Each noun is loaded on demand, because loading the SDK takes longer than running a
  * command.
  */
 export const nouns: Readonly<Record<string, (streams: Streams) => Promise<Noun>>> = {
@@ -82,8 +82,8 @@ export const nouns: Readonly<Record<string, (streams: Streams) => Promise<Noun>>
 };
 
 function loadersFor(args: readonly string[]) {
-  const named = Object.entries(nouns).filter(([name]) => args.includes(name));
-  return (named.length > 0 ? named : Object.entries(nouns)).map(([, load]) => load);
+  const requested = Object.entries(nouns).filter(([name]) => args.includes(name));
+  return (requested.length > 0 ? requested : Object.entries(nouns)).map(([, load]) => load);
 }
 
 function addNoun(program: Command, { name, description = '', notes, commands }: Noun, run: Run): void {
@@ -102,12 +102,12 @@ function stageName(name: string, program: Command): string {
   }
 }
 
-/** The error code of commander for a noun without a verb, after it has printed the help. */
+/** The message of commander's error for a noun without a verb. Commander has printed the help by then. */
 const helpInstead = '(outputHelp)';
 
 /**
- * Returns a message of commander on one line, without surplus arguments and values of unknown options, which may be a
- * password. Commander puts its suggestions on a second line.
+ * Returns commander's message on one line. Removes surplus arguments and the values of unknown options, because they may
+ * contain a password. Commander puts its suggestions on a second line.
  */
 function tidy(message: string): string {
   return message
@@ -125,9 +125,9 @@ function writeJsonError(output: Streams['stderr'], message: string, exitCode: nu
 
 const examples = `
 Without --stage, commands work on the local run that "npm start" started in this folder. The exit code is 0 on success, 1
-if the command was rejected or failed, and 2 if it was not understood. With --json, errors are one object on standard error,
-{"error", "code", "exitCode"}, and no progress is shown. "npm run --silent" keeps npm's own lines off standard output.
-A command that ends sessions or cannot be undone asks first. Without a terminal it fails unless --yes is given.
+if the command was rejected or failed, and 2 if the command line is invalid. With --json, an error is one object on standard
+error, {"error", "code", "exitCode"}, and progress is hidden. "npm run --silent" hides npm's own output. Commands that end
+sessions or cannot be undone ask for confirmation. Without a terminal, they fail unless --yes is set.
 
 Examples:
   npm run ops -- clients create --name "Acme ERP" --grant password --grant refresh_token --account acme

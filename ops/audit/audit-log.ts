@@ -23,31 +23,31 @@ export interface Subject {
   readonly delivery?: string | undefined;
   readonly replay?: string | undefined;
   readonly messages?: readonly string[] | undefined;
-  /** A release, and the functions whose aliases were moved to it, with their versions. */
+  /** The release of a rollback. `functions` lists the functions that the rollback changed, with their versions. */
   readonly release?: string | undefined;
   readonly functions?: readonly string[] | undefined;
-  /** Kinds of keys, with the generations that were created and deleted. */
+  /** The kinds of keys, with the created and deleted generations. */
   readonly keys?: readonly string[] | undefined;
   readonly table?: string | undefined;
-  /** The kind of keys or the reason of dead-letter messages, if a command works on all of them. */
+  /** The kind or the reason that selects the items, if a command works on all keys or messages of that kind or reason. */
   readonly all?: string | undefined;
-  /** The number of things that were changed. */
+  /** The number of changed items. */
   readonly count?: number | undefined;
-  /** If a command works on several accounts, the first ones. */
+  /** The first accounts, if a command works on several. */
   readonly accounts?: readonly string[] | undefined;
   readonly users?: readonly string[] | undefined;
 }
 
-/** The kinds of targets that a command may have in any number. */
+/** The kinds of targets that may be too many for one line. */
 export type Listed = 'messages' | 'users';
 
-/** The changes that a command makes, by option name: roles, scopes, times, but never a secret, a name or an address. */
+/** The changes of a command, by option name, such as roles, scopes and times. They never include a secret, name or address. */
 export type Change = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** One command of an operator, as its audit line records it. */
+/** An audit line about an operator's command. */
 export type AuditRecord = z.output<typeof auditLine>;
 
-/** A command with the targets of its further lines. */
+/** The last line of a command, with the targets of the further lines. */
 export interface ListedCommand extends AuditRecord {
   readonly parts: readonly AuditRecord['target'][];
 }
@@ -65,17 +65,17 @@ export function openAuditLog(target: Target) {
     const logStreamName = streamOf(timestamp);
     const logEvents = [{ timestamp, message: JSON.stringify(line) }];
     const put = () => logs.send(new PutLogEventsCommand({ logGroupName, logStreamName, logEvents }));
-    const answer = await put().catch(async error => {
+    const response = await put().catch(async error => {
       if (!isNamed(error, 'ResourceNotFoundException')) throw error;
       await createStream(logStreamName);
       return put();
     });
-    if (answer.rejectedLogEventsInfo) {
+    if (response.rejectedLogEventsInfo) {
       throw new CliError("CloudWatch Logs rejected the audit line because of its time. Correct this machine's clock.");
     }
   }
 
-  /** Returns the ARN of the caller, or the user of this machine for a local run, which accepts any credentials. */
+  /** Returns the ARN of the caller. A local run accepts any credentials, so its caller is the user of this machine. */
   async function findCaller(): Promise<string> {
     if (target.outputs.LogsEndpoint !== undefined) {
       await logs.send(new DescribeLogStreamsCommand({ logGroupName, limit: 1 }));
@@ -98,7 +98,7 @@ export function openAuditLog(target: Target) {
 
   return {
     begin: async function beginLine(command: string, subject: Subject, change: Change = {}) {
-      const caller = await findCaller(); // this call also sets the clock
+      const caller = await findCaller(); // the response also corrects the clock
       const started: AuditRecord = {
         message: 'operator.started',
         id: makeId(22),
@@ -110,7 +110,7 @@ export function openAuditLog(target: Target) {
         outcome: 'started',
       };
       await write(started);
-      let named: { readonly kind: Listed; readonly ids: string[] } = { kind: 'messages', ids: [] };
+      let pending: { readonly kind: Listed; readonly ids: string[] } = { kind: 'messages', ids: [] };
 
       /** Writes a further line with targets that did not fit in the first line. */
       function continueLine(subject: Subject): Promise<void> {
@@ -120,20 +120,20 @@ export function openAuditLog(target: Target) {
 
       /** Writes a further line with the targets collected so far. */
       async function nameRest(): Promise<void> {
-        const { kind, ids } = named;
-        named = { kind, ids: [] };
+        const { kind, ids } = pending;
+        pending = { kind, ids: [] };
         if (ids.length > 0) await continueLine({ [kind]: ids });
       }
 
       return {
         continue: continueLine,
-        /** Adds one of many ids of one kind, and writes a line when the line is full. */
+        /** Collects an id. Writes a further line whenever `maxListed` ids are collected. */
         name: async (kind: Listed, id: string): Promise<void> => {
-          named = { kind, ids: [...named.ids, id] };
-          if (named.ids.length === maxListed) await nameRest();
+          pending = { kind, ids: [...pending.ids, id] };
+          if (pending.ids.length === maxListed) await nameRest();
         },
         nameRest,
-        /** Records how the command ended. It records the name of an error, never its message. */
+        /** Writes the last line with the outcome. It contains the name of an error but not its message. */
         complete: (outcome: 'done' | 'failed', more: Subject, error?: unknown): Promise<void> =>
           write({
             ...started,
@@ -147,8 +147,8 @@ export function openAuditLog(target: Target) {
     },
 
     /**
-     * Returns at most `limit` commands since a time, newest first, with their further lines. If there are more lines
-     * than the read limit, `onCutOff` receives the time that the read reached.
+     * Returns at most `limit` commands since a time, newest first, with their further lines. If there are too many lines
+     * to read, `onCutOff` receives the time of the oldest line that was read.
      */
     list: async function listCommands(
       since: number,
@@ -157,7 +157,7 @@ export function openAuditLog(target: Target) {
     ): Promise<readonly ListedCommand[]> {
       const found = new Map<string, AuditRecord>();
       const parts = new Map<string, AuditRecord['target'][]>();
-      const open = new Set<string>(); // commands whose first line is not read yet and may have further lines
+      const open = new Set<string>(); // the first line of these commands is not read yet, and they may have further lines
       let read = 0;
       for await (const { line, at } of newestFirst(logs, logGroupName, since)) {
         const { id, of, target } = line;
@@ -170,7 +170,7 @@ export function openAuditLog(target: Target) {
           if (known) known.push(target);
           else parts.set(of, [target]);
         } else if (!found.has(id) && found.size < limit) {
-          found.set(id, line); // newest first, the last line of a command precedes its first line
+          found.set(id, line); // the last line of a command is read before its first line
           if (line.outcome !== 'started') open.add(id);
         } else open.delete(id);
         if (found.size === limit && open.size === 0) break;
@@ -180,7 +180,7 @@ export function openAuditLog(target: Target) {
   };
 }
 
-/** The number of lines read for each requested command. A command writes one line per 100 users or messages. */
+/** The maximum number of lines read per requested command. A command writes one line per 100 users or messages. */
 const linesPerCommand = 200;
 
 const auditLine = z.object({
@@ -216,7 +216,7 @@ function known<Plain extends string | number | boolean>(
   return found;
 }
 
-/** The ids that SQS assigns. Any other text was typed by the operator and is not logged. */
+/** The format of the ids that SQS assigns. The operator typed any other text, which is not logged. */
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The maximum number of ids of one kind in a line. */

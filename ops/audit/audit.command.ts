@@ -1,5 +1,5 @@
 import { option, timed } from '../command-line/arg-spec.ts';
-import { moment, wholeNumber } from '../command-line/forms.ts';
+import { moment, momentForms, wholeNumber } from '../command-line/forms.ts';
 import { iso, isoSeconds, makeShape } from '../command-line/report.ts';
 import { type AuditRecord, type ListedCommand, openAuditLog } from './audit-log.ts';
 import { command, type Noun } from './command.ts';
@@ -25,31 +25,31 @@ const record = makeShape<ListedCommand>([
 const list = command('audit list', {
   description: 'list the commands that changed data or showed a body, newest first',
   notes: `
-Without --since it shows the last 7 days. A line has ids only: never an e-mail address, a secret or a body. The outcome
-"started" means that the command is still running or was killed. A command that failed may have made some of its changes.
-The text shows the number of ids if there are many, and shortens long values (…). --json shows everything; its "parts" have
-the ids that did not fit in one line, such as each imported user and each message that was moved or discarded.
+Without --since, it lists the last 7 days. A line contains ids but no e-mail address, secret or body. The outcome "started"
+means that the command is still running or was killed. A failed command may have made some of its changes. The text shows
+a count instead of a long list of ids, and shortens long values (…). --json shows everything: "parts" contains the ids that
+did not fit in one line, such as imported users and moved or discarded messages.
 
 Examples:
   npm run ops -- audit list
   npm run ops -- --stage prod audit list --since 90d --limit 1000`,
   given: {
-    since: timed(option('<time>', 'started since then: 2026-11-21T09:30:00Z, or how long ago: 90m, 2h, 7d', moment)),
+    since: timed(option('<time>', `list commands started since ${momentForms}`, moment)),
     limit: option('<n>', 'show at most n commands', wholeNumber(1, 10_000), 100),
   },
   effect: 'reads',
   act: async ({ target, warn }, { since = target.clock.now() - week, limit }) => {
     const found = await openAuditLog(target).list(since, limit + 1, readBackTo =>
-      warn(`The audit trail has many lines and was read back to ${iso(readBackTo)} only. A larger --limit reads more.`),
+      warn(`The audit trail was only read back to ${iso(readBackTo)}. Use a larger --limit to read more.`),
     );
     return { since, records: found.slice(0, limit), isCutOff: found.length > limit };
   },
-  report: ({ records, since, isCutOff }) => record.list(`No audited command since ${iso(since)}.`, isCutOff)(records),
+  report: ({ records, since, isCutOff }) => record.list(`No audited commands since ${iso(since)}.`, isCutOff)(records),
 });
 
 export const audit: Noun = {
   name: 'audit',
-  description: 'what operators changed, and whose bodies they read',
+  description: 'the audit trail of commands that changed data or showed a body',
   commands: [list],
 };
 

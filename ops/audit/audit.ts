@@ -2,18 +2,18 @@ import { CliError, describeError } from '../stage/operator.ts';
 import type { Task } from '../stage/target.ts';
 import type { BegunLine, Change, Listed, Subject } from './audit-log.ts';
 
-/** The effect of a command: it only reads, it writes, or it discloses a body. The last two are audited. */
+/** The effect of a command. Commands that write data or disclose a body are audited. */
 export type Effect = 'reads' | 'writes' | 'discloses';
 
 /** An action with the properties of its audit line. */
 export interface Audited<Given, Value> {
   readonly effect: Effect;
   readonly act: (task: AuditedTask, given: Given) => Promise<Value>;
-  /** Returns whether a call writes or discloses data. Other calls only read, and write no audit line. */
+  /** Returns true if a call writes or discloses data. Other calls write no audit line. */
   readonly isAudited?: (given: Given) => boolean;
-  /** Adds the defaults before the audit line is written, so that the line contains them. */
+  /** Adds defaults to the arguments. The audit line contains the defaults, too. */
   readonly withDefaults?: (task: Pick<Task, 'target'>, given: Given) => Given;
-  /** Returns the target of the command. It looks up the arguments, so that a line contains only ids that exist. */
+  /** Returns the target of the command. Looks up the arguments, because a line must contain only ids that exist. */
   readonly subject?: (task: Pick<Task, 'target'>, given: Given) => Subject | Promise<Subject>;
   /** Returns the requested changes, from the options. */
   readonly change?: (given: Given) => Change;
@@ -24,25 +24,25 @@ export type Act<Given, Value> = (task: Task, given: Given) => Promise<Value>;
 
 /** The task of an audited action. */
 export interface AuditedTask extends Task {
-  /** Records the results so far, for the audit line and for the error message. The last call wins. */
+  /** Records the results so far, for the audit line and the error message. A later call overwrites an earlier one. */
   readonly recordResult: (subject: Subject) => void;
   /** Writes a further line, for a target that does not fit in one line. */
   readonly appendTargets: (subject: Subject) => Promise<void>;
-  /** Records one of any number of targets. Further lines list them even if the action fails. */
+  /** Records one of many targets. Further lines list the targets even if the action fails. */
   readonly recordTarget: (kind: Listed, id: string) => void;
 }
 
 /** Returns an action that writes an audit line before it writes or discloses, and fails if it cannot write the line. */
 export function audited<Given, Value>(command: string, row: Audited<Given, Value>): Act<Given, Value> {
   const { effect, isAudited = () => true, withDefaults = (_task, given) => given } = row;
-  return async function act(task, asked) {
-    const given = withDefaults(task, asked);
+  return async function act(task, requested) {
+    const given = withDefaults(task, requested);
     if (effect !== 'reads' && isAudited(given)) return actBetweenLines(command, row, task, given);
     return row.act({ ...task, recordResult: () => {}, appendTargets: async () => {}, recordTarget: () => {} }, given);
   };
 }
 
-/** Runs an action between the first and the last audit line. @throws {CliError} if the first line cannot be written. */
+/** Writes the first audit line, runs the action and writes the last line. @throws {CliError} if the first write fails. */
 async function actBetweenLines<Given, Value>(
   command: string,
   { act, subject, change }: Audited<Given, Value>,
@@ -50,27 +50,27 @@ async function actBetweenLines<Given, Value>(
   given: Given,
 ): Promise<Value> {
   const line = await begin(task, command, (await subject?.(task, given)) ?? {}, change?.(given));
-  let done: Subject = {};
-  const recordResult = (named: Subject) => {
-    done = { ...done, ...named };
+  let results: Subject = {};
+  const recordResult = (subject: Subject) => {
+    results = { ...results, ...subject };
   };
   const appendTargets = (more: Subject) => complete(task, () => line.continue(more));
-  let written = Promise.resolve(); // lines are written one after another, so that memory stays constant
+  let written = Promise.resolve(); // lines are written one after another to limit memory use
   const recordTarget = (kind: Listed, id: string) => {
     written = written.then(() => complete(task, () => line.name(kind, id)));
   };
   const end = async (outcome: 'done' | 'failed', error?: unknown) => {
     await written;
     await complete(task, line.nameRest);
-    await complete(task, () => line.complete(outcome, done, error));
+    await complete(task, () => line.complete(outcome, results, error));
   };
   let value: Value;
   try {
     value = await act({ ...task, recordResult, appendTargets, recordTarget }, given);
   } catch (error) {
     const hasOwnCounts = error instanceof CliError && Object.keys(error.details).length > 0;
-    const results = hasOwnCounts ? [] : Object.entries(done).map(([name, named]) => `${name} ${named}`);
-    if (results.length > 0) task.warn(`before the failure, this was done: ${results.join(', ')}`);
+    const changes = hasOwnCounts ? [] : Object.entries(results).map(([name, value]) => `${name} ${value}`);
+    if (changes.length > 0) task.warn(`before the failure, the command made these changes: ${changes.join(', ')}`);
     await end('failed', error);
     throw error;
   }
@@ -87,17 +87,17 @@ async function begin(task: Task, command: string, subject: Subject, change?: Cha
   } catch (error) {
     const why = describeError(error, task.target.unreachable);
     const next = error instanceof Error && error.name.startsWith('AccessDenied') ? ` ${advice}` : '';
-    throw new CliError(`The command did not run, because the audit line could not be written: ${why}${next}`);
+    throw new CliError(`The command did not run, because it could not write its audit line: ${why}${next}`);
   }
 }
 
-/** The first responses to a command have set the clock to AWS time. */
+/** Warns if this machine's clock is wrong. The first responses have corrected the target's clock by then. */
 function warnOfClock({ target, warn }: Task): void {
   const ahead = target.clock.aheadBy();
   if (Math.abs(ahead) <= toleratedMs) return;
   const seconds = Math.round(Math.abs(ahead) / 1_000);
   warn(
-    `this machine's clock is ${seconds} seconds ${ahead > 0 ? 'ahead of' : 'behind'} that of ${target.label}, whose time is used. Correct this clock.`,
+    `this machine's clock is ${seconds} seconds ${ahead > 0 ? 'ahead of' : 'behind'} the clock of ${target.label}, which the command uses. Correct this machine's clock.`,
   );
 }
 
@@ -105,11 +105,11 @@ const toleratedMs = 5_000;
 
 const advice = 'docs/runbook.md, "The audit trail", lists the required permissions.';
 
-/** Warns if the last line cannot be written, without hiding the result or the error. */
+/** Warns if a later line cannot be written. The command's own result or error is still reported. */
 async function complete({ target, warn }: Task, write: () => Promise<void>): Promise<void> {
   try {
     await write();
   } catch (error) {
-    warn(`the audit line was started but could not be completed: ${describeError(error, target.unreachable)}`);
+    warn(`could not complete the audit line: ${describeError(error, target.unreachable)}`);
   }
 }

@@ -1,18 +1,18 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
 
-/** The specification of an argument or an option of a command line, which has a value. */
+/** Specifies an argument or an option of a command, and its value. */
 export interface ArgSpec<Value> {
-  /** Adds it to a command, under the name of its value. */
+  /** Adds the argument or option to a command. @param name - the name of the value. */
   readonly addTo: (command: Command, name: string) => void;
-  /** Returns its value once the command line is parsed. @param now - the present time. */
+  /** Returns the value from the parsed command line. @param now - the present time. */
   readonly read: (command: Command, name: string, now: number) => Value;
 }
 
-/** The arguments and options of a command by the names of their values. An option is named after its value. */
+/** The arguments and options of a command, by the names of their values. The value `maxAge` has the option `--max-age`. */
 export type ArgSpecs = Readonly<Record<string, ArgSpec<unknown>>>;
 
-/** The values of arguments and options. A value whose type includes `undefined` may be missing. */
+/** The values of arguments and options. A value may be missing if its type includes `undefined`. */
 export type Given<Of extends ArgSpecs> = {
   readonly [Name in keyof Of as undefined extends ValueOf<Of[Name]> ? never : Name]: ValueOf<Of[Name]>;
 } & {
@@ -21,10 +21,10 @@ export type Given<Of extends ArgSpecs> = {
 
 type ValueOf<Of extends ArgSpec<unknown>> = ReturnType<Of['read']>;
 
-/** The form of a value, with the error message for text of another form. */
+/** The schema of a value, with the error message for invalid text. */
 type Form<Value> = z.ZodType<Value>;
 
-/** Returns an optional option with a value. */
+/** Creates an option that takes a value and may be omitted. */
 export function option<Value>(placeholder: string, description: string, form: Form<Value>): ArgSpec<Value | undefined>;
 export function option<Value>(
   placeholder: string,
@@ -33,38 +33,38 @@ export function option<Value>(
   value: Value,
 ): ArgSpec<Value>;
 export function option<Value>(placeholder: string, description: string, form: Form<Value>, value?: Value) {
-  return optionSpec<Value | undefined>(placeholder, description, made => formed(made, form).default(value));
+  return optionSpec<Value | undefined>(placeholder, description, param => formed(param, form).default(value));
 }
 
-/** Returns a required option with a value. */
+/** Creates a required option that takes a value. */
 export function required<Value>(placeholder: string, description: string, form: Form<Value>): ArgSpec<Value> {
-  return optionSpec<Value>(placeholder, description, made => formed(made, form).makeOptionMandatory());
+  return optionSpec<Value>(placeholder, description, param => formed(param, form).makeOptionMandatory());
 }
 
-/** Returns an option that may be repeated, each time with one of these values. If required, it occurs at least once. */
+/** Creates an option that may be repeated, with one of the choices each time. */
 export function repeatable<Value extends string>(
   placeholder: string,
   description: string,
   choices: readonly Value[],
 ): ArgSpec<readonly Value[] | undefined> {
-  return optionSpec<readonly Value[] | undefined>(placeholder, description, made => collecting(made, choices));
+  return optionSpec<readonly Value[] | undefined>(placeholder, description, param => collecting(param, choices));
 }
 export function requiredRepeatable<Value extends string>(
   placeholder: string,
   description: string,
   choices: readonly Value[],
 ) {
-  return optionSpec<readonly Value[]>(placeholder, description, made =>
-    collecting(made, choices).makeOptionMandatory(),
+  return optionSpec<readonly Value[]>(placeholder, description, param =>
+    collecting(param, choices).makeOptionMandatory(),
   );
 }
 
-/** Returns an option without a value. @param implies - the options that this option includes. */
+/** Creates an option without a value. @param implies - the other options that this option sets. */
 export function flag(description: string, implies: Readonly<Record<string, true>> = {}): ArgSpec<true | undefined> {
-  return optionSpec<true | undefined>('', description, made => made.implies(implies));
+  return optionSpec<true | undefined>('', description, param => param.implies(implies));
 }
 
-/** Returns the option that removes the value of another option, such as `--no-account`. */
+/** Creates the option that negates another option, such as `--no-account`. */
 export function negation(of: string, description: string): ArgSpec<true | undefined> {
   return {
     addTo: command => void command.option(`--no-${kebab(of)}`, description),
@@ -72,7 +72,7 @@ export function negation(of: string, description: string): ArgSpec<true | undefi
   };
 }
 
-/** Returns an argument or option whose value depends on the present time. */
+/** Creates an argument or option from one that returns a function of the present time. */
 export function timed<Value>(spec: ArgSpec<(now: number) => Value>): ArgSpec<Value>;
 export function timed<Value>(spec: ArgSpec<((now: number) => Value) | undefined>): ArgSpec<Value | undefined>;
 export function timed<Value>({
@@ -83,16 +83,16 @@ export function timed<Value>({
 }
 
 export function argument<Value>(placeholder: string, description: string, form: Form<Value>): ArgSpec<Value> {
-  return argumentSpec<Value>(`<${placeholder}>`, description, made => formed(made, form));
+  return argumentSpec<Value>(`<${placeholder}>`, description, param => formed(param, form));
 }
 
-/** Returns an optional argument. */
+/** Creates an argument that may be omitted. */
 export function optionalArgument<Value>(
   placeholder: string,
   description: string,
   form: Form<Value>,
 ): ArgSpec<Value | undefined> {
-  return argumentSpec<Value | undefined>(`[${placeholder}]`, description, made => formed(made, form));
+  return argumentSpec<Value | undefined>(`[${placeholder}]`, description, param => formed(param, form));
 }
 
 export function variadicArgument<Value>(
@@ -100,51 +100,51 @@ export function variadicArgument<Value>(
   description: string,
   form: Form<Value>,
 ): ArgSpec<readonly Value[]> {
-  const { addTo, read } = argumentSpec<readonly Value[] | undefined>(`[${placeholder}...]`, description, made =>
-    made.argParser((text: string, before: readonly Value[] = []) => [...before, parse(form, text)]),
+  const { addTo, read } = argumentSpec<readonly Value[] | undefined>(`[${placeholder}...]`, description, param =>
+    param.argParser((text: string, before: readonly Value[] = []) => [...before, parse(form, text)]),
   );
   return { addTo, read: (...of) => read(...of) ?? [] };
 }
 
-/** The option `--json` of every command, which selects output for programs. */
+/** Returns true if the global option `--json` is set, which selects output for programs. */
 export const jsonOutput: ArgSpec<boolean> = {
   addTo: () => {},
   read: command => command.optsWithGlobals().json === true,
 };
 
-function optionSpec<Value>(placeholder: string, description: string, adapt: (made: Option) => Option): ArgSpec<Value> {
+function optionSpec<Value>(placeholder: string, description: string, adapt: (param: Option) => Option): ArgSpec<Value> {
   return {
     addTo: (command, name) => {
       command.addOption(adapt(new Option(`--${kebab(name)} ${placeholder}`.trim(), description)));
     },
     read: (command, name) => {
       const value = command.getOptionValue(name);
-      return value === false ? undefined : value; // the command line contains its negation
+      return value === false ? undefined : value; // the command line negates the option
     },
   };
 }
 
-function argumentSpec<Value>(flags: string, description: string, adapt: (made: Argument) => Argument): ArgSpec<Value> {
+function argumentSpec<Value>(flags: string, description: string, adapt: (param: Argument) => Argument): ArgSpec<Value> {
   const placeholder = new Argument(flags).name();
   return {
     addTo: command => void command.addArgument(adapt(new Argument(flags, description))),
     read: ({ registeredArguments, processedArgs }) =>
-      processedArgs[registeredArguments.findIndex(made => made.name() === placeholder)],
+      processedArgs[registeredArguments.findIndex(param => param.name() === placeholder)],
   };
 }
 
-/** Adds a form to an option or an argument. Commander lists the choices in the help. */
-function formed<Made extends Option | Argument>(made: Made, form: Form<unknown>): Made {
-  if (form instanceof z.ZodEnum) made.choices(form.options.map(String));
-  else made.argParser((text: string) => parse(form, text));
-  return made;
+/** Adds a schema to an option or an argument. Commander lists the choices in the help. */
+function formed<Param extends Option | Argument>(param: Param, form: Form<unknown>): Param {
+  if (form instanceof z.ZodEnum) param.choices(form.options.map(String));
+  else param.argParser((text: string) => parse(form, text));
+  return param;
 }
 
-function collecting(made: Option, choices: readonly string[]): Option {
-  made.choices(choices);
-  const check = made.parseArg;
-  return made.argParser((text: string, before: readonly string[] | undefined) => {
-    check?.(text, undefined); // rejects all values but the choices
+function collecting(param: Option, choices: readonly string[]): Option {
+  param.choices(choices);
+  const check = param.parseArg;
+  return param.argParser((text: string, before: readonly string[] | undefined) => {
+    check?.(text, undefined); // rejects values that are not choices
     return [...(before ?? []), text];
   });
 }
@@ -152,7 +152,7 @@ function collecting(made: Option, choices: readonly string[]): Option {
 function parse<Value>(form: Form<Value>, text: string): Value {
   const { success, data, error } = form.safeParse(text);
   if (success) return data;
-  throw new InvalidArgumentError(error.issues[0]?.message ?? 'It is not valid.');
+  throw new InvalidArgumentError(error.issues[0]?.message ?? 'The value is invalid.');
 }
 
 function kebab(name: string): string {

@@ -7,25 +7,25 @@ import { replayIdForm } from '../../lambdas/delivery/replay/replay.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { parseEmailAddress } from '../stage/email-address.ts';
 
-// The forms of values, each with the error message for a value of another form.
+// The schemas of values, with the error messages for invalid values.
 
 export const accountId = z.string().refine(isAccountId, 'It must be 1 to 64 letters, digits, "_" or "-".');
 
 /** The id of an account that can have clients, users or events. */
 export const ordinaryAccountId = accountId.refine(value => !isReservedAccount(value), {
-  error: ({ input }) => `"${input}" is reserved for Emissor itself: "smoke" uses it.`,
+  error: ({ input }) => `"${input}" is reserved for smoke tests.`,
 });
 
 /** An id or a name to look up. */
 export const notEmpty = z.string().min(1, 'It must not be empty.');
 
-/** A path relative to the folder in which npm was called, because npm changes to the root of the repository. */
+/** A path relative to the folder from which npm was called, because npm changes to the root of the repository. */
 export const filePath = notEmpty.transform(callersPath);
 
-/** The id of a client or of a user. Both have the same form. */
+/** The id of a client or a user. Both have the same format. */
 export const principalId = notEmpty.refine(isClientId, 'It must be 1 to 64 letters or digits.');
 
-/** The text that identifies a user, which is an e-mail address or an id. */
+/** The e-mail address or the id of a user. */
 export const userReference = z.string().superRefine((value, context) => {
   const form = value.includes('@') ? emailAddress : principalId;
   for (const { message } of form.safeParse(value).error?.issues ?? []) context.addIssue(message);
@@ -33,12 +33,12 @@ export const userReference = z.string().superRefine((value, context) => {
 
 export const sessionId = notEmpty.regex(/^[A-Za-z0-9-]{1,130}$/, 'It must be letters, digits and "-".');
 
-/** Returns the form of whole numbers from `least` to `most`, by default the largest safe integer. */
-export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
+/** Returns the schema of a whole number from `min` to `max`. */
+export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
   return z
     .string()
-    .refine(value => /^\d+$/.test(value) && Number(value) >= least && Number(value) <= most, {
-      error: `It must be a whole number from ${least} to ${most}.`,
+    .refine(value => /^\d+$/.test(value) && Number(value) >= min && Number(value) <= max, {
+      error: `It must be a whole number from ${min} to ${max}.`,
     })
     .transform(Number);
 }
@@ -56,10 +56,10 @@ export const displayName = z
     error: `It must be 1 to ${maxName} characters on one line.`,
   });
 
-/** An e-mail address. Its value is the stored form. */
+/** An e-mail address, converted to its stored form. */
 export const emailAddress = z.string().transform((value, context) => {
   const { email, problem } = parseEmailAddress(value);
-  return email ?? refuse(context, `It ${problem}.`);
+  return email ?? reject(context, `It ${problem}.`);
 });
 
 /** The id of a delivery, which is its `webhook-id` header. */
@@ -81,22 +81,22 @@ export const deliveryOrMessageId = z
     error: 'It must be a webhook-id ("evt_" and 27 letters or digits) or a message id (letters, digits, "_" or "-").',
   });
 
-/** The publisher's own id of an event. Its length is measured in characters, as in the queue message. */
+/** The publisher's id of an event. Its length is measured in characters, as in the queue message. */
 export const publishersId = z
   .string()
   .refine(value => value !== '' && [...value].length <= 128, 'It must be 1 to 128 characters.');
 
-/** The name under which an event was published. It may be unknown to Emissor. */
+/** The name under which an event was published. Emissor may not know the name. */
 export const publishedName = z
   .string()
   .regex(/^.{1,128}$/s, 'It must be the name under which the event was published, such as demanda.criada.');
 
 /** The accepted forms of a time, for the help of an option. */
-export const momentForms = '2026-11-21T09:30:00Z, or how long ago: 90m, 2h, 7d';
+export const momentForms = 'a time such as 2026-11-21T09:30:00Z, or a duration before now: 90m, 2h, 7d';
 
 /**
- * A time in RFC 3339 with `Z` or an offset, or how long ago. Its value is a function of the present time that returns
- * milliseconds since the epoch.
+ * A time in RFC 3339 with `Z` or an offset, or a duration before now. The value is a function that takes the present time
+ * and returns milliseconds since the epoch.
  */
 export const moment = z.string().transform((value, context) => {
   const time = timestamp.safeParse(value).success ? Date.parse(value) : undefined;
@@ -104,13 +104,13 @@ export const moment = z.string().transform((value, context) => {
   const [, count = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(value) ?? [];
   const ago = Number(count) * (unitMilliseconds[unit] ?? Number.NaN);
   if (count !== '' && ago <= maxAgo) return (now: number) => now - ago;
-  return refuse(
+  return reject(
     context,
-    'It must be a time with "Z" or an offset, such as 2026-11-21T09:30:00Z, or how long ago it was, such as 90m, 2h or 7d.',
+    'It must be a time with "Z" or an offset, such as 2026-11-21T09:30:00Z, or a duration before now, such as 90m, 2h or 7d.',
   );
 });
 
-function refuse(context: z.RefinementCtx, message: string): never {
+function reject(context: z.RefinementCtx, message: string): never {
   context.addIssue({ code: 'custom', message });
   return z.NEVER;
 }
@@ -119,7 +119,7 @@ const timestamp = z.iso.datetime({ offset: true });
 
 const unitMilliseconds: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Ten years, the longest retention of logs. In milliseconds. */
+/** The longest log retention, 10 years, in milliseconds. */
 const maxAgo = 3_653 * 86_400_000;
 
 /** Returns the absolute path of a file on the caller's command line. */

@@ -6,33 +6,33 @@ export interface Report {
   readonly failure?: string;
 }
 
-/** The output of a command about one item. Its JSON is an object that can be extended. */
+/** The output of a command about one item. The JSON is an object to which commands may add fields. */
 export interface ObjectReport extends Report {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** One field of a noun. By default its value is the item's property of the same name as in JSON. */
+/** One field of a noun. By default, its value is the item's property with the JSON name. */
 export type Field<Item> = {
-  /** Its heading in the text, in capitals in a table. A field without a heading is only in the JSON. */
+  /** The heading in the text. Tables show it in capitals. A field without a heading appears only in JSON. */
   readonly heading?: string;
-  /** Its heading in a table, if that differs. */
+  /** The heading in tables, if it is different. */
   readonly column?: string;
-  /** Its text, if that differs from the value. `undefined` omits the field when one item is shown. */
+  /** Returns the text, if it is different from the value. `undefined` omits the field when one item is shown. */
   readonly text?: (item: Item) => string | undefined;
-  /** Its maximum length in a table, in characters. `--json` contains the whole value. */
+  /** The maximum length in a table, in characters. `--json` contains the whole value. */
   readonly width?: number;
-  /** Limits the field to tables or to single items. By default, both show it. */
+  /** Limits the field to tables or to single items. By default, both show the field. */
   readonly in?: 'list' | 'show';
 } & (
   | { readonly json: string & keyof Item; readonly value?: undefined }
-  /** A field without a name in JSON is only in the text. */
+  /** A field without a JSON name appears only in the text. */
   | { readonly json?: string; readonly value: (item: Item) => unknown }
 );
 
 /** A heading and a value. */
 export type Line = readonly [heading: string, value: string];
 
-/** Creates the shape of a noun, which formats its JSON, its table and its lines. */
+/** Creates the functions that format items of a noun as JSON, as a table and as lines. */
 export function makeShape<Item>(fields: readonly Field<Item>[]) {
   const shown = fields.filter(field => field.in !== 'list');
   const listed = fields.filter(field => field.in !== 'show');
@@ -42,11 +42,11 @@ export function makeShape<Item>(fields: readonly Field<Item>[]) {
     table,
     /** Reports one item in lines. */
     show: (item: Item): ObjectReport => ({ json: json(item), text: linesOf(item) }),
-    /** Reports a list. @param isCutOff - whether there are more items. */
+    /** Reports a list. @param isCutOff - true if there are more items. */
     list:
       (whenEmpty: string, isCutOff = false) =>
       (items: readonly Item[]) => {
-        const more = isCutOff ? `\n\nOnly the first ${items.length} are shown. A larger --limit shows more.` : '';
+        const more = isCutOff ? `\n\nOnly the first ${items.length} are shown. Use a larger --limit to see more.` : '';
         return { json: items.map(json), text: table(items, whenEmpty) + more };
       },
     /** Reports a change in a sentence. */
@@ -59,7 +59,7 @@ export function makeShape<Item>(fields: readonly Field<Item>[]) {
     );
   }
 
-  /** Formats one item with a field on each line, and further lines. */
+  /** Formats one item with one field on each line, followed by further lines. */
   function linesOf(item: Item, more: readonly Line[] = []): string {
     const own = shown.flatMap((field): Line[] => {
       const text = field.heading === undefined ? undefined : textOf(field, item);
@@ -102,7 +102,7 @@ export function iso(moment: number | undefined): string | null {
   return moment === undefined ? null : new Date(moment).toISOString();
 }
 
-/** Uses no spread, because `Math.max(...cells)` fails beyond about 125,000 cells. */
+/** Returns the length of the longest cell. `Math.max(...cells)` would fail beyond about 125,000 cells. */
 function widthOf(cells: readonly string[]): number {
   return cells.reduce((widest, { length }) => Math.max(widest, length), 0);
 }

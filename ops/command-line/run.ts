@@ -9,10 +9,10 @@ export type Run = <Value>(
   report: (value: Value, target: Target) => Report,
 ) => Promise<void>;
 
-/** A command that was rejected or failed. Its message is the line to show. */
+/** The error of a command that was rejected or failed. Its message is shown to the operator. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';
-  /** The values that `--json` shows next to the message. */
+  /** The values that `--json` shows in addition to the message. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(message: string, details: Readonly<Record<string, unknown>>) {
@@ -23,7 +23,7 @@ export class CommandFailed extends Error {
 
 /**
  * Creates the runner of commands, which throws {@link CommandFailed}.
- * @param readOptions - returns the options of every command after parsing.
+ * @param readOptions - returns the global options after parsing.
  */
 export function makeRun({ stdin, stdout, stderr, runtime }: Streams, readOptions: () => GlobalOptions): Run {
   return async function run(act, report) {
@@ -64,7 +64,7 @@ export function makeRun({ stdin, stdout, stderr, runtime }: Streams, readOptions
   };
 }
 
-/** The options that every command accepts. Only commands that ask for confirmation read `yes`. */
+/** The options that every command accepts. Only commands that ask for confirmation use `yes`. */
 export interface GlobalOptions extends TargetOptions {
   readonly json?: boolean;
   readonly yes?: boolean;

@@ -3,18 +3,18 @@ import { buffer } from 'node:stream/consumers';
 import { type AskPassword, CliError } from '../stage/operator.ts';
 import type { OpsRuntime } from '../stage/ops-runtime.ts';
 
-/** The streams of a command, which are the streams of the process or of a test. */
+/** The streams of the process, or of a test. */
 export interface Streams {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly stdout: Pick<NodeJS.WriteStream, 'write'>;
   readonly stderr: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>;
-  /** Ends a long command early, like a signal to the process. */
+  /** Interrupts a long command, like a signal to the process. */
   readonly interruption?: AbortSignal;
   /** The runtime of a test. */
   readonly runtime?: OpsRuntime;
 }
 
-/** Shows no progress, because standard error contains only errors with `--json`. */
+/** Shows no progress, because with `--json` standard error contains only errors and warnings. */
 export function noProgress(_text: string): void {}
 
 /** Creates the progress line of a command that starts now. The line is empty for the first second. */
@@ -30,7 +30,7 @@ export function makeProgress(output: Streams['stderr'], now: () => number = Date
       shownAt = now();
       output.write(output.isTTY ? `${eraseLine}${text}` : `${text}\n`);
     },
-    /** Clears the progress line, so that other output can follow. */
+    /** Clears the progress line before other output. */
     clear: function clearProgress(): void {
       if (output.isTTY && latest !== '') output.write(eraseLine);
       latest = '';
@@ -39,19 +39,19 @@ export function makeProgress(output: Streams['stderr'], now: () => number = Date
 }
 
 /**
- * Asks for confirmation before an action that ends sessions or cannot be undone. Without a terminal, it rejects the
- * action unless `--yes` is set. It asks on standard error, so that standard output contains only the `--json` output.
+ * Asks for confirmation before an action that ends sessions or cannot be undone. The question is written to standard
+ * error, because standard output contains only the result.
  * @param consequences - the effect of the command in a sentence, such as `This ends every access token of stage prod.`
- * @param yes - whether `--yes` is set.
- * @throws {CliError} unless the operator confirms.
+ * @param yes - true if `--yes` is set, which skips the question.
+ * @throws {CliError} if the operator does not confirm, or if there is no terminal.
  */
 export async function confirm(consequences: string, yes = false, terminal: QuestionStreams = process): Promise<void> {
   if (yes) return;
   if (!terminal.stdin.isTTY) {
-    throw new CliError(`${consequences} There is no terminal to ask at. Add --yes to confirm.`);
+    throw new CliError(`${consequences} There is no terminal. Add --yes to confirm.`);
   }
   const prompt = createInterface({ input: terminal.stdin, output: terminal.stderr });
-  // The end of the input (Ctrl-D) closes the prompt without an answer. The question would wait forever.
+  // Ctrl-D closes the prompt, but the promise of the question never settles.
   const closed = new Promise<string>(resolve => prompt.once('close', () => resolve('')));
   try {
     const answer = await Promise.race([prompt.question(`${consequences}\nType "yes" to continue: `), closed]);
@@ -62,8 +62,8 @@ export async function confirm(consequences: string, yes = false, terminal: Quest
 }
 
 /**
- * Creates a function that reads a password from a hidden prompt, or from standard input if that is not a terminal. An
- * argument would be visible to every process and stay in the shell's history.
+ * Creates a function that reads a password from a hidden prompt, or from standard input if that is not a terminal. A
+ * password on the command line would be visible to other processes and stored in the shell's history.
  */
 export function makeAskPassword(stdin: Streams['stdin'], stderr: NodeJS.WritableStream = process.stderr): AskPassword {
   return function askPassword(check) {
@@ -71,7 +71,7 @@ export function makeAskPassword(stdin: Streams['stdin'], stderr: NodeJS.Writable
   };
 }
 
-/** Asks twice, because the input is hidden. Prompts on standard error, because standard output has only the result. */
+/** Prompts twice, because the input is hidden. Uses standard error, because standard output contains only the result. */
 async function fromPrompt(
   check: (password: string) => Promise<string | undefined>,
   input: NodeJS.ReadableStream,
@@ -81,10 +81,10 @@ async function fromPrompt(
   const ask = async (message: string, validate: (value: string) => Promise<string | true>): Promise<string> => {
     const closed = new AbortController();
     const close = () => closed.abort();
-    input.once('pause', close); // at Ctrl-D or the end of the input, because the prompt would wait forever
+    input.once('pause', close); // Ctrl-D or the end of the input; otherwise, the prompt would wait forever
     try {
-      const place = { input, output, signal: closed.signal };
-      return await prompt({ message, mask: true, toggleMask: false, validate }, place);
+      const context = { input, output, signal: closed.signal };
+      return await prompt({ message, mask: true, toggleMask: false, validate }, context);
     } catch (error) {
       if (error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name))
         throw new CliError('Cancelled. No changes were made.');
@@ -94,7 +94,7 @@ async function fromPrompt(
     }
   };
   const password = await ask('Password:', async value => (await check(value)) ?? true);
-  const repeated = await ask('Again:', async () => true);
+  const repeated = await ask('Repeat password:', async () => true);
   if (password !== repeated) throw new CliError('The two passwords differ. No changes were made.');
   return password;
 }
@@ -105,14 +105,14 @@ async function fromStandardInput(stdin: Streams['stdin']): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/, '');
   } catch {
-    throw new CliError('the password on standard input is not UTF-8.');
+    throw new CliError('The password on standard input is not valid UTF-8.');
   }
 }
 
 /** The time before a command shows progress. In milliseconds. */
 const quietMs = 1_000;
 
-/** Without a terminal, each progress text is a line. This is the minimum time between two lines, in milliseconds. */
+/** The minimum time between two lines of progress without a terminal. In milliseconds. */
 const lineIntervalMs = 5_000;
 
 const eraseLine = '\r\u001b[K';

@@ -2,10 +2,10 @@ import { CliError } from '../stage/operator.ts';
 import type { Task } from '../stage/target.ts';
 
 /**
- * Ends an action when the process is interrupted. A second signal ends the process immediately, since the action may
- * need a long time to end.
+ * Runs an action until the process is interrupted. A second signal ends the process immediately, because the action may
+ * take long to stop.
  * @param act - checks the signal between two steps, and may throw its reason.
- * @param print - receives the message that the action is ending.
+ * @param print - receives the message that the action is stopping.
  * @param other - another signal that interrupts the action.
  * @param reason - the message of the interruption.
  */
@@ -18,12 +18,11 @@ export async function untilInterrupted<Value>(
   const end = new AbortController();
   let firstAt: number | undefined;
   const interrupt = (name: NodeJS.Signals) => {
-    if (firstAt !== undefined && Date.now() - firstAt > echo) process.exit(1);
+    if (firstAt !== undefined && Date.now() - firstAt > echoMs) process.exit(1);
     if (firstAt !== undefined) return;
     firstAt = Date.now();
-    // At SIGHUP, the terminal no longer exists, so a write to it would fail.
-    if (name !== 'SIGHUP')
-      print('Stopping when the work in flight is finished. Press Ctrl-C again to stop immediately.');
+    // After SIGHUP, the terminal no longer exists and a write to it would fail.
+    if (name !== 'SIGHUP') print('Stopping after the work in flight. Press Ctrl-C again to stop immediately.');
     end.abort(new CliError(reason));
   };
   for (const name of signals) process.on(name, interrupt);
@@ -34,7 +33,7 @@ export async function untilInterrupted<Value>(
   }
 }
 
-/** Runs an action until it is interrupted. Its dead-letter messages then reappear immediately. */
+/** Runs an action that reads dead-letter messages. If it is interrupted, the messages reappear immediately. */
 export function interruptible<Of extends Task, Value>(task: Of, act: (task: Of) => Promise<Value>): Promise<Value> {
   if (task.interruption) return act(task);
   return untilInterrupted(signal => act({ ...task, interruption: signal }), task.print, undefined, 'Interrupted.');
@@ -42,5 +41,5 @@ export function interruptible<Of extends Task, Value>(task: Of, act: (task: Of) 
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** npm repeats the signal that the terminal has already sent. Within this time, in milliseconds, both count as one. */
-const echo = 500;
+/** Signals within this time count as one, because npm repeats the terminal's signal. In milliseconds. */
+const echoMs = 500;

@@ -18,17 +18,17 @@ import {
   judgeOverdue,
 } from './event-verdict.ts';
 
-/** The criteria for the events of an account. */
+/** Selects events of an account. */
 interface EventsQuery {
   readonly account: string;
-  /** Accepted at or after this time. Milliseconds since the epoch. */
+  /** Selects events that were accepted at or after this time. Milliseconds since the epoch. */
   readonly since: number;
   readonly limit: number;
 }
 
-/** An event that was published for an account, and its verdict. Ids are missing if no source contains them. */
+/** A published event of an account, with its verdict. Ids are missing if no source contains them. */
 export interface AccountEvent extends Judgement {
-  /** The time at which it was accepted, or the time of its log line. Milliseconds since the epoch. */
+  /** The time at which the event was accepted, or the time of its log line. Milliseconds since the epoch. */
   readonly at: number;
   readonly eventName: string | undefined;
   readonly deliveryId: string | undefined;
@@ -38,34 +38,34 @@ export interface AccountEvent extends Judgement {
 /** The events of an account, newest first. */
 export interface AccountEvents extends EventsQuery {
   readonly events: readonly AccountEvent[];
-  /** True if there are more than `limit`. */
+  /** True if there are more than `limit` events. */
   readonly isCutOff: boolean;
-  /** The time from which the log was searched for events without a delivery. Milliseconds since the epoch. */
+  /** The start of the log search for events without a delivery. Milliseconds since the epoch. */
   readonly logSince: number;
   /** The approximate number of messages in the events queue, if no event was found. */
   readonly queued: number | undefined;
 }
 
 export interface AccountSources {
-  /** Returns the newest deliveries of events accepted since a time. */
+  /** Returns the newest deliveries of events that were accepted since a time. */
   listDeliveries(account: string, since: number, limit: number): Promise<readonly Delivery[]>;
   readDeliveries(ids: readonly string[]): Promise<readonly Delivery[]>;
-  /** Returns the registered webhooks, and since when they are slow. */
+  /** Returns the registered webhooks, with the times since which they are slow. */
   listWebhooks(account: string): Promise<readonly WebhookWithSlowness[]>;
   keptSince(): Promise<number>;
-  /** Returns the newest lines since a time that have the account and one of these messages. */
+  /** Returns the newest lines since a time with the account and one of the messages. */
   findLines(account: string, messages: readonly string[], since: number): Promise<readonly LoggedLine[]>;
   countQueued(): Promise<number | undefined>;
   now(): number;
 }
 
-/** A webhook, and the time since which its attempts use the slow lane. */
+/** A webhook, with the time since which its attempts use the slow lane. */
 interface WebhookWithSlowness {
   readonly webhook: Webhook;
   readonly slowSince: number | undefined;
 }
 
-/** Lists the events of an account of the target, by default of the last 24 hours. See {@link readEvents}. */
+/** Lists the events of an account, by default of the last 24 hours. See {@link readEvents}. */
 export async function listAccountEvents(
   { target, progress }: Task,
   { since = target.clock.now() - day, ...request }: Omit<EventsQuery, 'since'> & { readonly since?: number },
@@ -102,12 +102,12 @@ export async function readEvents(
   progress: ShowProgress,
 ): Promise<AccountEvents> {
   const { account, since, limit } = query;
-  const [kept, webhooks, listed] = await Promise.all([
+  const [keptSince, webhooks, listed] = await Promise.all([
     sources.keptSince(),
     sources.listWebhooks(account),
     sources.listDeliveries(account, since, limit + 1),
   ]);
-  const logSince = Math.max(kept, since);
+  const logSince = Math.max(keptSince, since);
   progress(`Searching the log since ${isoTime(logSince)}`);
   const lines = await sources.findLines(account, messagesWithoutDelivery, logSince);
   const known = new Map(listed.map(delivery => [delivery.id, delivery]));
@@ -120,7 +120,7 @@ export async function readEvents(
     ...listed.map(delivery => eventOf(delivery, webhooks)),
     ...newestOfEach(lines).flatMap(line => eventIn(line, stored, unstored, sources.now())),
   ].toSorted((one, other) => other.at - one.at);
-  // If there are more lines than the limit, the search reached back only to the oldest line.
+  // If the search returned the maximum number of lines, it reached back only to the oldest line.
   const reached = lines.length < maxLines ? logSince : Math.min(...lines.map(({ at }) => at));
   const queued = found.length === 0 ? await sources.countQueued() : undefined;
   return { ...query, events: found.slice(0, limit), isCutOff: found.length > limit, logSince: reached, queued };
@@ -152,7 +152,7 @@ function eventOf(delivery: Delivery, webhooks: readonly WebhookWithSlowness[]): 
   return { ...judgement, at, eventName, deliveryId, messageId };
 }
 
-/** Returns the newest line of each message. A deferred message has a line for each deferral. */
+/** Returns the newest line about each message. A deferred message has a line for each deferral. */
 function newestOfEach(lines: readonly LoggedLine[]): readonly LoggedLine[] {
   const byMessage = new Map<unknown, LoggedLine>();
   for (const line of lines) {
@@ -165,9 +165,9 @@ function newestOfEach(lines: readonly LoggedLine[]): readonly LoggedLine[] {
 }
 
 /**
- * Returns the event of a log line, unless the table has its delivery. A message that was rejected because another one
- * had its id is listed in addition to that delivery.
- * @param stored - the message ids of deliveries, by delivery id.
+ * Returns the event of a log line, unless the table has its delivery. If a message was rejected because it reused the id
+ * of an earlier event, it is listed in addition to that event's delivery.
+ * @param stored - the message ids of stored deliveries, by delivery id.
  */
 function eventIn(
   line: LoggedLine,

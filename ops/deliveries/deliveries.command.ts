@@ -21,7 +21,7 @@ import { cancelReplay, type ReplayOutcome, replayAll, replayWebhook } from './re
 import { inEnglish } from './state-words.ts';
 
 const examples = `
-A delivery is named by its webhook-id header, which "publish" shows too.
+The id of a delivery is its webhook-id header. "publish" also shows it.
 
 Examples:
   npm run ops -- deliveries list --state failed
@@ -31,10 +31,10 @@ Examples:
   npm run ops -- deliveries replay --account acme --event demanda.criada --state held --since 2d`;
 
 const listNotes = `
-With --account it lists the deliveries of all events or of one. Without --account it counts undelivered deliveries by
-webhook and state, largest count first. The API names the states in Portuguese: pending (pendente), delivered (entregue),
-failed (falhou), held (retida) and cancelled (cancelada). A pending delivery of a deleted webhook is counted as pending, and
-listed with --account as cancelled.
+With --account, it lists the deliveries of one event or of all events. Without --account, it counts undelivered deliveries by
+webhook and state, largest counts first. The API names the states in Portuguese: pending (pendente), delivered (entregue),
+failed (falhou), held (retida) and cancelled (cancelada). A pending delivery of a deleted webhook is counted as pending, but
+--account lists it as cancelled.
 
 Examples:
   npm run ops -- deliveries list --state failed
@@ -42,18 +42,18 @@ Examples:
   npm run ops -- deliveries list --account acme --event demanda.criada --state failed`;
 
 const replayNotes = `
-A replay starts a new schedule for each delivery of the webhook that is registered now, at 10 deliveries a second, newest
-first. It leaves out tests and deliveries of earlier registrations, which "deliveries list" also shows. A webhook can have one
-replay at a time. The command shows progress and waits until all are sent. If the command ends earlier, the service continues.
-The service reads the range a second time within 2 minutes.
+A replay starts a new schedule for deliveries of the currently registered webhook, at 10 deliveries a second, newest first. It
+skips tests and deliveries of earlier registrations, which "deliveries list" also shows. A webhook can have one replay at a
+time. The command shows progress and waits until all deliveries are queued. If the command ends earlier, the service continues
+the replay. The service reads the range a second time within 2 minutes.
 
-Without --event the command replays every webhook of the account; without --account and --event, every webhook of all
-accounts. It first shows the number of webhooks and asks. It replays ten webhooks at once and reports each in one line. It
-skips a webhook that is suspended or has a replay in progress. You can repeat it: a delivery that was sent again is no longer
-in the chosen state.
+Without --event, the command replays all webhooks of the account. Without --account and --event, it replays all webhooks of
+all accounts. It shows the number of webhooks and asks for confirmation. It replays 10 webhooks at a time and prints a line
+about each. It skips webhooks that are suspended or have a replay in progress. You can repeat the command, because resent
+deliveries are no longer in the selected state.
 
-With --cancel it stops a running replay of one webhook, no matter who started it. The audit trail has the ids of replays that
-operators started. Deliveries that are already queued are still sent, for about a minute.
+With --cancel, it stops a running replay of one webhook, even if the account started it. The audit trail has the ids of
+replays that operators started. Queued deliveries are still sent, for about a minute.
 
 Examples:
   npm run ops -- deliveries replay --account acme --event demanda.criada --state failed --since 6h
@@ -62,9 +62,9 @@ Examples:
   npm run ops -- deliveries replay --state failed --since 2026-11-20T10:00:00-03:00 --until 2026-11-20T11:00:00-03:00
   npm run ops -- deliveries replay --account acme --event demanda.criada --cancel reenvio_K7tQ2mVxN0aYcRz4LdEw9B`;
 
-const ofDelivery = { id: argument('id', 'as list shows it; its webhook-id header', deliveryId) };
+const ofDelivery = { id: argument('id', "the delivery's id, which is its webhook-id header", deliveryId) };
 
-/** A delivery without its body, which is confidential to the webhook's owner. */
+/** Formats a delivery without its body, which is confidential to the webhook's owner. */
 export const delivery = makeShape<Delivery>([
   { json: 'id', heading: 'delivery' },
   { json: 'messageId', heading: 'message', in: 'show' },
@@ -115,20 +115,20 @@ const outcome = makeShape<ReplayOutcome>([
 ]);
 
 const list = command('deliveries list', {
-  description: 'list the deliveries of an account, newest first; without --account: count undelivered deliveries',
+  description: 'list the deliveries of an account, newest first; without --account, count undelivered deliveries',
   notes: listNotes,
   given: {
     account: option('<id>', 'the account', accountId),
     event: option('<name>', 'the event that the webhook is for', eventName),
-    state: option('<state>', 'only in this state', z.enum(['pending', 'delivered', 'failed', 'held', 'cancelled'])),
-    since: timed(option('<time>', `accepted since then: ${momentForms}`, moment)),
-    until: timed(option('<time>', 'accepted before then', moment)),
+    state: option('<state>', 'only this state', z.enum(['pending', 'delivered', 'failed', 'held', 'cancelled'])),
+    since: timed(option('<time>', `only events accepted since ${momentForms}`, moment)),
+    until: timed(option('<time>', 'only events accepted before this time', moment)),
     limit: option('<n>', 'show at most n deliveries or counts', wholeNumber(1, 100_000), 100),
   },
   refuse: given => noSpan(given) || (given.account === undefined && given.state === 'delivered' && noCount),
   effect: 'reads',
   act: async ({ target, progress }, { account, state, limit, ...given }) => {
-    const choice = { ...given, limit: limit + 1 }; // one more than the limit, to detect further deliveries
+    const choice = { ...given, limit: limit + 1 }; // one more, to detect further deliveries
     if (account === undefined) {
       if (state === 'delivered') throw new CliError(noCount);
       const counts = await countUndelivered(target, { ...choice, state }, progress);
@@ -146,10 +146,10 @@ const list = command('deliveries list', {
     counts ? count.list(none, isCutOff)(counts) : delivery.list(none, isCutOff)(found),
 });
 
-/** Shows a delivery with the receiver's responses, and its body on request. */
+/** Shows a delivery with the receiver's responses, and with its body if requested. */
 const showDelivery = command('deliveries show', {
   description: "show the state of a delivery, its attempts and the receiver's responses",
-  given: { ...ofDelivery, body: flag('also show the body; the audit trail records it') },
+  given: { ...ofDelivery, body: flag('also show the body; the command is then audited') },
   effect: 'discloses',
   isAudited: ({ body = false }) => body,
   act: async ({ target }, { id }) => {
@@ -167,32 +167,32 @@ const showDelivery = command('deliveries show', {
 });
 
 const resendDelivery = command('deliveries resend', {
-  description: 'send a delivery now: on a new schedule, or ahead of its next attempt',
+  description: 'resend a delivery now: start a new schedule, or make the next attempt immediately',
   given: ofDelivery,
   effect: 'writes',
   act: async ({ target, recordResult }, { id }) => {
-    const done = await resend(target, id);
-    if (!done.isResent) recordResult({ count: 0 });
-    return done;
+    const result = await resend(target, id);
+    if (!result.isResent) recordResult({ count: 0 });
+    return result;
   },
   subject: (_task, { id }) => ({ delivery: id }),
   report: ({ state, isResent: resent, isQueued }, { id }) => {
     const next = state === 'pending' ? 'is due for its next attempt now' : 'starts a new schedule now';
-    const late = isQueued ? '' : ' It could not be queued: the sweeper sends it within a few minutes.';
-    const own = 'was not resent: an attempt is due, in flight or just finished.';
-    return { json: { id, resent }, text: `Delivery ${id} ${resent ? `${next}.${late}` : own}` };
+    const unqueued = isQueued ? '' : ' It could not be queued. The sweeper sends it within a few minutes.';
+    const notResent = 'was not resent, because an attempt is due, in flight or just finished.';
+    return { json: { id, resent }, text: `Delivery ${id} ${resent ? `${next}.${unqueued}` : notResent}` };
   },
 });
 
 const replay = command('deliveries replay', {
-  description: 'resend the failed or held deliveries of a webhook, by the time their events were accepted',
+  description: 'resend failed or held deliveries of events that were accepted in a time range',
   notes: replayNotes,
   given: {
-    account: option('<id>', 'the account (default: all)', accountId),
-    event: option('<name>', 'the event that the webhook is for (default: all of the account)', eventName),
-    state: option('<state>', 'those in this state', z.enum(['failed', 'held'])),
-    since: timed(option('<time>', `accepted since then: ${momentForms}`, moment)),
-    until: timed(option('<time>', 'accepted before then (default: now)', moment)),
+    account: option('<id>', 'the account (default: all accounts)', accountId),
+    event: option('<name>', 'the event of the webhook (default: all events)', eventName),
+    state: option('<state>', 'resend deliveries in this state', z.enum(['failed', 'held'])),
+    since: timed(option('<time>', `resend events accepted since ${momentForms}`, moment)),
+    until: timed(option('<time>', 'resend events accepted before this time (default: now)', moment)),
     cancel: option('<id>', 'cancel the running replay with this id instead', replayId),
   },
   refuse: refuseReplay,
@@ -201,7 +201,7 @@ const replay = command('deliveries replay', {
     if (given.cancel !== undefined) return given;
     const { since = 0, until = target.clock.now() } = given;
     if (until > since) return { ...given, until };
-    throw new CliError(`The range ends at ${isoTime(until)}, before it starts. Give an earlier --since.`);
+    throw new CliError(`The range ends at ${isoTime(until)}, before it starts. Specify an earlier --since.`);
   },
   act: async (task, { account, event, state, since: from, until: to = task.target.clock.now(), cancel: id }) => {
     if (account !== undefined && event !== undefined && id !== undefined) {
@@ -220,15 +220,15 @@ const replay = command('deliveries replay', {
   },
   report: ({ all, one, cancelled }) => {
     if (cancelled) {
-      const text = `The replay is cancelled. The ${cancelled.sent} deliveries that it has queued are sent within about a minute.`;
+      const text = `The replay is cancelled. Its ${cancelled.sent} queued deliveries are sent within about a minute.`;
       return { json: { ...cancelled, state: wireReplayStates[cancelled.state] }, text };
     }
-    if (!one) return outcome.list('No webhook has such deliveries.')(all);
+    if (!one) return outcome.list('No webhooks have such deliveries.')(all);
     const text =
       one.sent === 0
         ? 'There are no deliveries to replay.'
         : `Queued ${one.sent} deliveries. "deliveries list" shows their state.`;
-    return { json: { ...one, state: wireReplayStates[one.state] }, text: `${text} ${leftOut}` };
+    return { json: { ...one, state: wireReplayStates[one.state] }, text: `${text} ${excluded}` };
   },
 });
 
@@ -239,7 +239,7 @@ export const deliveries: Noun = {
   commands: [list, showDelivery, resendDelivery, replay],
 };
 
-/** Reports a delivery with its attempts, and with the responses if they were read. */
+/** Reports a delivery with its attempts, and with the receiver's responses if they were read. */
 export function reportDelivery(found: Delivery): ObjectReport {
   const { json, text } = delivery.show(found);
   const table = attempt.table(found.attempts, 'No attempt yet.');
@@ -253,7 +253,7 @@ function adviceOn(attempts: Delivery['attempts']): readonly string[] {
   return [...causes].map(cause => `${failureCauses[cause].word}: ${failureCauses[cause].en}`);
 }
 
-/** Returns the receiver's response to an attempt, if it has any text. */
+/** Returns the receiver's response to an attempt, if the response has text. */
 function answerOf({ number, response }: AttemptRecord): readonly string[] {
   return response ? [`response to attempt ${number}:\n${printable(response)}`] : [];
 }
@@ -267,19 +267,19 @@ const none = 'No such deliveries.';
 
 const noRange = '--state and --since are required.';
 
-/** Rejects a replay without a range, and a cancellation that does not specify exactly one webhook's replay. */
+/** Rejects a replay without a range, and a cancellation without exactly one webhook. */
 function refuseReplay({ account, event, state, cancel, ...span }: Partial<Record<ReplayWord, string>> & Span) {
-  if (event !== undefined && account === undefined) return '--event needs --account.';
+  if (event !== undefined && account === undefined) return '--event requires --account.';
   if (cancel === undefined) return state === undefined || span.since === undefined ? noRange : noSpan(span);
-  if (event === undefined) return '--cancel needs --account and --event.';
-  return (state !== undefined || Object.keys(span).length > 0) && '--cancel takes no --state, --since or --until.';
+  if (event === undefined) return '--cancel requires --account and --event.';
+  return (state !== undefined || Object.keys(span).length > 0) && '--cancel excludes --state, --since and --until.';
 }
 
 type ReplayWord = 'account' | 'event' | 'state' | 'cancel';
 
-const leftOut = 'Tests and deliveries of earlier registrations are left out.';
+const excluded = 'Tests and deliveries of earlier registrations are not replayed.';
 
-const noCount = '--state delivered needs --account.';
+const noCount = '--state delivered requires --account.';
 
 /** Rejects a time range that ends before it starts. */
 function noSpan({ since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY }: Span): string | false {

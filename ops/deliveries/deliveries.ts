@@ -10,7 +10,7 @@ import { openRetryQueue } from '../stage/queues.ts';
 import { openDeliveries } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
-/** The criteria for listing an account's deliveries. */
+/** Selects deliveries of an account. */
 interface ListQuery extends AcceptedSpan {
   readonly account: string;
   /** Limits the list to deliveries of this event. */
@@ -25,7 +25,7 @@ interface AcceptedSpan {
   readonly until?: number | undefined;
 }
 
-/** The criteria for counting undelivered deliveries. By default, all are counted. */
+/** Selects undelivered deliveries to count. By default, all are counted. */
 interface UndeliveredQuery extends AcceptedSpan {
   readonly account?: string | undefined;
   readonly event?: string | undefined;
@@ -51,9 +51,9 @@ export async function readDeliveries(
   progress: ShowProgress,
   isWanted: (delivery: Delivery) => boolean = () => true,
 ): Promise<readonly Delivery[]> {
-  const most = event === undefined ? maxPageSize / 4 : maxPageSize; // with eight webhooks, most pages are not needed
+  const pageSize = event === undefined ? maxPageSize / 4 : maxPageSize; // of eight webhooks, few pages are used up
   const pages = (event === undefined ? EVENT_NAMES : [event]).map(eventName =>
-    newestFirst(history, { accountId: account, eventName, limit: Math.min(limit, most), ...choice }),
+    newestFirst(history, { accountId: account, eventName, limit: Math.min(limit, pageSize), ...choice }),
   );
   const next = await Promise.all(pages.map(page => page.next()));
   const found: Delivery[] = [];
@@ -71,7 +71,7 @@ export async function readDeliveries(
   return found;
 }
 
-/** Counts undelivered deliveries, highest counts first. */
+/** Counts undelivered deliveries by webhook and state, largest counts first. */
 export async function countUndelivered(
   target: Target,
   { account, event, state, limit, ...span }: UndeliveredQuery,
@@ -79,15 +79,15 @@ export async function countUndelivered(
 ): Promise<readonly UndeliveredCount[]> {
   const { counts } = await countIndex(target, span, looked => progress(`Read ${looked} deliveries so far`));
   return counts
-    .filter(held => account === undefined || held.accountId === account)
-    .filter(held => event === undefined || held.eventName === event)
-    .filter(held => state === undefined || held.state === state)
+    .filter(count => account === undefined || count.accountId === account)
+    .filter(count => event === undefined || count.eventName === event)
+    .filter(count => state === undefined || count.state === state)
     .slice(0, limit);
 }
 
 /**
- * Counts undelivered deliveries of all accounts. It scans the index `undelivered` of table `Deliveries`, which has
- * about 5,000 entries in a page. Expired deliveries count until DynamoDB has removed them.
+ * Counts undelivered deliveries of all accounts. Scans the index `undelivered` of table `Deliveries`, which returns about
+ * 5,000 entries a page. Expired deliveries count until DynamoDB removes them.
  */
 export async function countIndex(
   target: Target,
@@ -105,13 +105,13 @@ export async function countIndex(
   };
   for await (const { Items = [], LastEvaluatedKey } of paginateScan({ client: target.documents() }, request)) {
     for (const { stateShard, listKey } of Items) {
-      const held = contentsOfStateShard(stateShard);
+      const owner = contentsOfStateShard(stateShard);
       const [acceptedAt = ''] = String(listKey).split('#');
       if (acceptedAt < from || acceptedAt >= before) continue;
-      const name = [held.accountId, held.eventName, held.state].join('#');
+      const name = [owner.accountId, owner.eventName, owner.state].join('#');
       const { count = 0, newestAcceptedAt = '' } = counts.get(name) ?? {};
       const newest = newestAcceptedAt > acceptedAt ? newestAcceptedAt : acceptedAt;
-      counts.set(name, { ...held, count: count + 1, newestAcceptedAt: newest });
+      counts.set(name, { ...owner, count: count + 1, newestAcceptedAt: newest });
     }
     looked += Items.length;
     onPage(looked);
@@ -120,8 +120,8 @@ export async function countIndex(
     if (pages === maxPages) break;
   }
   const byName = [...counts].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, found]) => found);
-  const greatestFirst = byName.toSorted((one, other) => other.count - one.count);
-  return { counts: greatestFirst, looked, isCutOff };
+  const largestFirst = byName.toSorted((one, other) => other.count - one.count);
+  return { counts: largestFirst, looked, isCutOff };
 }
 
 /** Returns a delivery, without the receiver's responses. @throws {CliError} if it does not exist. */
@@ -129,25 +129,25 @@ export async function requireDelivery(target: Target, id: string): Promise<Deliv
   const [delivery] = await openDeliveries(target).read([id]);
   if (delivery) return delivery;
   throw new CliError(
-    `there is no delivery "${id}": its event had no webhook, has not been read yet, or its record has expired.`,
+    `There is no delivery "${id}". Its event had no webhook or is not processed yet, or its record has expired. "events find" shows more.`,
   );
 }
 
 /**
- * Sends a delivery again. Returns its previous state, whether the state changed, and whether its queue accepted the
- * message. If the queue did not, the sweeper sends it.
- * @throws {CliError} if it cannot be sent.
+ * Resends a delivery. Returns its previous state, whether it was resent, and whether the retry queue accepted it. If the
+ * queue did not accept it, the sweeper sends it.
+ * @throws {CliError} if the delivery cannot be resent.
  */
 export async function resend(target: Target, id: string) {
   const { read, update, findWebhook } = openDeliveries(target);
   const delivery = await requireDelivery(target, id);
   const webhook = await findWebhook(delivery.accountId, delivery.eventName);
-  if (!webhook) throw new CliError(`delivery "${id}" cannot be sent: its webhook was deleted.`);
+  if (!webhook) throw new CliError(`Could not resend delivery "${id}" (its webhook was deleted).`);
   const refusal = resendRefusal(delivery, webhook);
-  if (refusal) throw new CliError(`delivery "${id}" cannot be sent: ${refusals[refusal]}`);
+  if (refusal) throw new CliError(`Could not resend delivery "${id}" ${refusals[refusal]}`);
   let isQueued = true;
   const noteUnsent = () => {
-    isQueued = false; // resend logs nothing else
+    isQueued = false; // the resend logs only this failure
   };
   const send = makeResend({
     store: { read, update },
@@ -186,7 +186,7 @@ function latestOf(next: readonly IteratorResult<Delivery, undefined>[]): number 
 const maxPageSize = 100;
 
 const refusals: Record<ResendRefusal, string> = {
-  webhook_suspended: 'its webhook is suspended. Run "webhooks reactivate" first.',
-  webhook_replaced: 'its webhook was deleted, and another one is registered now.',
-  test_delivery: 'it is a test, and tests cannot be resent. Send a new one with "webhooks test".',
+  webhook_suspended: '(its webhook is suspended). Run "webhooks reactivate" first.',
+  webhook_replaced: '(its webhook was deleted, and another one is registered now).',
+  test_delivery: '(it is a test). Send a new test with "webhooks test".',
 };

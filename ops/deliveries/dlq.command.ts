@@ -10,9 +10,9 @@ import { interrupted, type KeptDeadLetter, noDeadLetter } from './no-dead-letter
 import { maxDeadLetters, redrive, warnOfOthers } from './redrive.ts';
 
 const examples = `
-A message is named by the id with which it was published. Its copies are shown, redriven and discarded together. While one
-command reads messages, other commands cannot see them: if a command warns about that, repeat it. Only the publisher can fix
-a malformed message or an unknown event: discard the message when that is done. The alarm fires while the queue has messages.
+The id of a message is the id with which it was published. Copies of a message are shown, redriven and discarded together.
+If a command warns that another command is reading messages, run it again. Only the publisher can fix a malformed message or
+an unknown event. Once it is fixed, discard the message. The alarm fires while the queue has messages.
 
 Examples:
   npm run ops -- dlq list
@@ -21,7 +21,7 @@ Examples:
   npm run ops -- dlq discard --reason malformed --yes
   npm run ops -- --stage prod dlq redrive --rate 5 --limit 1000`;
 
-/** A dead-letter message, and the number of its copies that were seen, including itself. */
+/** A dead-letter message, with the number of received copies, including the message itself. */
 interface ListedDeadLetter extends DeadLetter {
   readonly copies: number;
 }
@@ -42,9 +42,9 @@ const keptDeadLetter = makeShape<KeptDeadLetter>([
   { heading: 'reason', value: ({ detail }) => detail },
 ]);
 
-/** Lists dead-letter messages, with copies as one message, and the number in flight. Shows bodies only on request. */
+/** Lists dead-letter messages, with copies as one message. Only the JSON output contains bodies. */
 const listDeadLetters = command('dlq list', {
-  description: 'list messages and why each is here; --json also shows their bodies',
+  description: 'list messages with the reasons why they could not be processed; --json also shows their bodies',
   given: { limit: option('<n>', 'show at most n messages', wholeNumber(1, 10_000), 100), bodies: jsonOutput },
   effect: 'discloses',
   isAudited: ({ bodies }) => bodies,
@@ -53,9 +53,9 @@ const listDeadLetters = command('dlq list', {
       const queues = openQueues(target);
       const deadLetters = new Map<string, ListedDeadLetter>();
       const before = await queues.countInFlight();
-      let [looked, isCutOff] = [0, false];
+      let [readCount, isCutOff] = [0, false];
       for await (const found of queues.deadLetters(limit + 1, { interruption })) {
-        isCutOff = looked++ === limit;
+        isCutOff = readCount++ === limit;
         if (isCutOff) break;
         const key = copyKey(found);
         const copies = (deadLetters.get(key)?.copies ?? 0) + 1;
@@ -69,24 +69,24 @@ const listDeadLetters = command('dlq list', {
       return { deadLetters: [...deadLetters.values()], inFlight, isCutOff };
     }),
   report: ({ deadLetters, inFlight, isCutOff }) => {
-    const none = inFlight === 0 ? 'The dead-letter queue is empty.' : 'The dead-letter queue shows no message now.';
+    const none = inFlight === 0 ? 'The dead-letter queue is empty.' : 'The dead-letter queue returned no messages.';
     return deadLetter.list(none, isCutOff)(deadLetters);
   },
 });
 
-/** Sends dead-letter messages that can be processed now back to their queue. The other messages stay. */
+/** Moves dead-letter messages that can be processed now back to their queue. The other messages stay. */
 export const redriveDeadLetters = command('dlq redrive', {
-  description: 'return messages to their queue, all or those named, if they can be processed now; the others stay',
+  description: 'move messages that can be processed now back to their queue; the others stay',
   given: {
-    ids: variadicArgument('message-id', 'as list shows it', messageId),
-    rate: option('<n>', 'messages a second', wholeNumber(1, 1_000), 10),
+    ids: variadicArgument('message-id', 'the messages to move (default: all)', messageId),
+    rate: option('<n>', 'the number of messages a second', wholeNumber(1, 1_000), 10),
     limit: option('<n>', 'move at most n messages', wholeNumber(1, 1_000_000), 1_000),
   },
   effect: 'writes',
-  act: (task, given) => interruptible(task, heard => redrive(heard, given)),
+  act: (task, given) => interruptible(task, interruptibleTask => redrive(interruptibleTask, given)),
   subject: (_task, { ids }) => (ids.length > 0 ? { messages: ids } : {}),
   report: ({ moved, kept, inFlight, isCutOff, goOn }) => {
-    const further = isCutOff ? ` Others were not read. ${goOn}` : '';
+    const further = isCutOff ? ` Other messages were not read. ${goOn}` : '';
     const keptLines = kept.length === 0 ? '' : `\n\n${keptDeadLetter.table(kept, '')}`;
     const more = `\n\nAnother command may be reading about ${inFlight} more messages. They reappear when it ends.`;
     const text = `Moved ${moved}, kept ${kept.length}.${further}${keptLines}${inFlight === 0 ? '' : more}`;
@@ -95,8 +95,8 @@ export const redriveDeadLetters = command('dlq redrive', {
 });
 
 const showDeadLetter = command('dlq show', {
-  description: 'show one message with its body, and who sent it',
-  given: { message: argument('message-id', 'as list shows it', messageId) },
+  description: 'show a message with its body and sender',
+  given: { message: argument('message-id', 'the id of the message', messageId) },
   effect: 'discloses',
   act: (task, { message }) =>
     interruptible(task, async ({ target, interruption }) => {
@@ -117,16 +117,16 @@ const showDeadLetter = command('dlq show', {
   },
 });
 
-/** Deletes dead-letter messages permanently. Returns their number, with copies counted once. */
+/** Permanently deletes dead-letter messages. Returns their number, with copies counted once. */
 const discardDeadLetters = command('dlq discard', {
-  description: 'permanently delete messages: those named, or all that were rejected for a reason',
+  description: 'permanently delete messages by their ids, or all messages that were rejected for a reason',
   notes: examples,
   given: {
-    ids: variadicArgument('message-id', 'as list shows it', messageId),
-    reason: option('<reason>', 'all that were rejected for this reason', z.enum(['malformed', 'unknown_event'])),
+    ids: variadicArgument('message-id', 'the messages to delete', messageId),
+    reason: option('<reason>', 'all messages rejected for this reason', z.enum(['malformed', 'unknown_event'])),
   },
   refuse: ({ ids, reason }) =>
-    (ids.length === 0) === (reason === undefined) && 'Name the messages to discard by their ids or with --reason.',
+    (ids.length === 0) === (reason === undefined) && 'Specify the messages to discard: their ids, or --reason.',
   effect: 'writes',
   act: (task, { ids, reason }) =>
     interruptible(task, async ({ target, progress, confirm, warn, recordResult, recordTarget, interruption }) => {
@@ -139,14 +139,14 @@ const discardDeadLetters = command('dlq discard', {
       const missing = new Set(ids);
       const removed = new Set<string>();
       const before = await queues.countInFlight();
-      let looked = 0;
+      let readCount = 0;
       for await (const found of queues.deadLetters(maxDeadLetters)) {
         if (interruption?.aborted) {
-          if (reason === undefined && missing.size === 0) break; // only copies can be left
+          if (reason === undefined && missing.size === 0) break; // the rest can only be copies
           throw interrupted('discard', missing);
         }
-        looked += 1;
-        progress(`Read ${looked} messages, discarded ${removed.size}`);
+        readCount += 1;
+        progress(`Read ${readCount} messages, discarded ${removed.size}`);
         if (!(reason === undefined ? ids.includes(found.origin.messageId) : found.reason === reason)) continue;
         await queues.remove(found);
         if (!removed.has(copyKey(found))) recordTarget('messages', found.origin.messageId);
@@ -154,7 +154,7 @@ const discardDeadLetters = command('dlq discard', {
         recordResult({ count: removed.size });
         missing.delete(found.origin.messageId);
       }
-      warnOfOthers(looked, warn);
+      warnOfOthers(readCount, warn);
       const inFlight = Math.max(before, await queues.countInFlight());
       if (reason !== undefined && inFlight > 0) warn(readElsewhere(inFlight));
       if (missing.size === 0) return removed.size;

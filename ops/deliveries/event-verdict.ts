@@ -15,15 +15,15 @@ export interface Judgement {
 }
 
 /**
- * Judges an event by its delivery and by the webhook that is registered now.
- * @param slowSince - since when its attempts use the slow lane, if they do and the time is known.
+ * Returns the verdict on an event from its delivery and the currently registered webhook.
+ * @param slowSince - the time since which the attempts use the slow lane, if any.
  */
 export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined, slowSince?: number): Judgement {
   const latest = delivery.attempts.at(-1);
   const last = latest ? describeAttempt(latest) : 'no attempt has been made';
   switch (delivery.state) {
     case 'pending':
-      // The next attempt will detect that and cancel the delivery.
+      // The next attempt will cancel the delivery of a former registration.
       if (!isCurrent(delivery, webhook)) return cancelled;
       return { verdict: 'pending', why: whyWaiting(delivery, webhook, last, slowSince) };
     case 'held':
@@ -36,14 +36,14 @@ export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined, 
 }
 
 /**
- * Judges an event by one line of the log. Returns `undefined` if the line does not show the event's fate.
- * @param unstored - lines of attempts whose outcome could not be stored.
+ * Returns the verdict on an event from a line of the log, or `undefined` if the line does not contain its outcome.
+ * @param unstored - lines about attempts with an outcome that could not be stored.
  */
 export function judgeLine({ at, fields }: LoggedLine, unstored: readonly LoggedLine[] = []): Judgement | undefined {
   const { message, messageId, reason, detail, account, event, state, seconds } = fields;
   const moment = isoTime(at);
   if (message === 'delivery.outcome_not_stored') {
-    const why = `${describeUnstored(fields)}. It will be attempted again, and may be sent twice`;
+    const why = `${describeUnstored(fields)}. It will be attempted again, so the receiver may get it twice`;
     return { verdict: 'pending', why };
   }
   if (message === 'event.without_webhook') {
@@ -53,15 +53,15 @@ export function judgeLine({ at, fields }: LoggedLine, unstored: readonly LoggedL
     return { verdict: 'no webhook', why };
   }
   if (message === 'event.rejected') {
-    const why = `its message ${messageId} was rejected at ${moment} as ${reason} (${detail}): "dlq show ${messageId}" shows it`;
+    const why = `its message ${messageId} was rejected at ${moment} as ${reason} (${detail}): run "dlq show ${messageId}"`;
     return { verdict: 'rejected', why };
   }
   if (message === 'message.deferred') {
-    const why = `at ${moment} it could not be processed because of an internal error; the next try was ${seconds} s later`;
+    const why = `at ${moment} an internal error prevented its processing; the next attempt was ${seconds} s later`;
     return { verdict: 'pending', why };
   }
   if (message === 'delivery.shed') {
-    const why = `at ${moment} a process had the maximum number of attempts for its webhook in flight; it is tried again within seconds`;
+    const why = `at ${moment} a process already had the maximum number of attempts for its webhook in flight; it is attempted again within seconds`;
     return { verdict: 'pending', why };
   }
   const ended = isFinal(state) ? state : endings[String(message)];
@@ -70,7 +70,7 @@ export function judgeLine({ at, fields }: LoggedLine, unstored: readonly LoggedL
   return { verdict: verdicts[ended], why };
 }
 
-/** Judges a waiting event by a line of the log. If its message is overdue, the verdict hints at its location. */
+/** Adds a hint about the location of the message to the verdict on a waiting event, if the message is overdue. */
 export function judgeOverdue(
   judged: Judgement,
   { at, fields }: LoggedLine,
@@ -81,18 +81,18 @@ export function judgeOverdue(
   return { ...judged, why: `${judged.why}. It is overdue, ${hint}` };
 }
 
-/** A busy lane may receive a message later than its visibility timeout ends. */
+/** A busy lane may receive a message some time after its visibility timeout ends. */
 const toleratedMs = 15 * 60_000;
 
-/** Returns whether a line is about an attempt whose outcome could not be stored. */
+/** Returns whether a line is about an attempt with an outcome that could not be stored. */
 export function isUnstored({ fields }: LoggedLine): boolean {
   return fields.message === 'delivery.outcome_not_stored';
 }
 
-/** Judges an event whose webhook was deleted before the outcome of an attempt could be stored. */
+/** Returns the verdict on an event if its webhook was deleted before the outcome of an attempt could be stored. */
 function judgeUnstored(fields: LoggedLine['fields']): Judgement {
   const verdict = fields.result === 'delivered' ? 'delivered' : 'cancelled';
-  const why = `${describeUnstored(fields)} before its webhook was deleted; there is no record of it`;
+  const why = `${describeUnstored(fields)} before its webhook was deleted; the delivery has no record`;
   return { verdict, why };
 }
 
@@ -101,7 +101,7 @@ function describeUnstored({ attempt, result, status }: LoggedLine['fields']): st
   return `attempt ${attempt}: ${describeResult(String(results[String(result)]), status)}, and the outcome could not be stored`;
 }
 
-/** Judges a message that reused the id of an earlier event for different content. The events have different fates. */
+/** Returns the verdict on a message that reused the id of an earlier event for different content. */
 function judgeConflict(lines: readonly LoggedLine[], messageId: string): Judgement | undefined {
   const line = lines.find(
     ({ fields }) => fields.message === 'event.conflicting_copy' && fields.messageId === messageId,
@@ -112,9 +112,9 @@ function judgeConflict(lines: readonly LoggedLine[], messageId: string): Judgeme
 }
 
 /**
- * Judges a message by its newest own line with a final state. Returns `undefined` if the message became a delivery, or
- * is a copy of a delivery's message and shares its fate.
- * @param unstored - lines of attempts whose outcome could not be stored.
+ * Returns the verdict on a message from the newest line about its end. Returns `undefined` if the message became a
+ * delivery or is a copy of a delivery's message.
+ * @param unstored - lines about attempts with an outcome that could not be stored.
  */
 export function judgeMessage(
   lines: readonly LoggedLine[],
@@ -125,20 +125,19 @@ export function judgeMessage(
   return line && endsOwn(line) ? (judgeConflict([line], messageId) ?? judgeLine(line, unstored)) : undefined;
 }
 
-/** Returns whether a line shows that its own message became no delivery, regardless of other messages with its id. */
+/** Returns whether a line shows that its message did not become a delivery, even if another message with its id did. */
 export function endsOwn({ fields }: LoggedLine): boolean {
   return String(fields.message).startsWith('event.') && fields.message !== 'event.duplicate';
 }
 
-/** Judges an event by its dead-letter message. */
+/** Returns the verdict on an event from its dead-letter message. */
 export function judgeDeadLetter({ origin: { messageId }, reason, detail }: DeadLetter): Judgement {
-  const said =
-    reason === null ? 'could not be processed after 1,000 receives' : `was rejected as ${reason} (${detail})`;
-  const why = `its message ${said}, and is in the dead-letter queue: "dlq show ${messageId}"`;
+  const end = reason === null ? 'could not be processed after 1,000 receives' : `was rejected as ${reason} (${detail})`;
+  const why = `its message ${end}, and is in the dead-letter queue: run "dlq show ${messageId}"`;
   return { verdict: 'rejected', why };
 }
 
-/** The fate of an event, in one word. */
+/** The outcome of an event. */
 type EventVerdict = 'delivered' | 'pending' | 'failed' | 'held' | 'cancelled' | 'no webhook' | 'rejected' | 'unknown';
 
 const endsMessage = /^(event|delivery)\.(?!shed$)/;
@@ -160,7 +159,7 @@ const cancelled: Judgement = {
   why: 'its webhook was deleted or registered again before it was sent',
 };
 
-/** The verdict while the webhook is still registered. In that case, only a test can have been cancelled. */
+/** The verdict if the webhook is still registered. Only tests are cancelled in this case. */
 const cancelledTest: Judgement = {
   verdict: 'cancelled',
   why: 'an operator suspended its webhook before it was sent',
@@ -172,7 +171,7 @@ function whyWaiting(delivery: Delivery, webhook: Webhook, last: string, slowSinc
   const end = skipReason(delivery, webhook);
   if (end) return `${due}. Its webhook is suspended: ${reasonOf(webhook)}. The event is ${end} when the attempt is due`;
   if (slowSince === undefined) return due;
-  return `${due}. Its receiver has been slow since ${isoTime(slowSince)}, so its attempts are made in the slow lane`;
+  return `${due}. Its receiver has been slow since ${isoTime(slowSince)}, so its attempts use the slow lane`;
 }
 
 function whyHeld(delivery: Delivery, webhook: Webhook | undefined): string {
@@ -194,12 +193,12 @@ const verdicts: Readonly<Record<DeliveryState, EventVerdict>> = {
   cancelled: 'cancelled',
 };
 
-/** Returns whether a value is a final state. The log may outlive the record, but a pending delivery has its record. */
+/** Returns whether a value is a final state. A pending delivery still has its record, unlike an ended one. */
 function isFinal(value: unknown): value is DeliveryState {
   return typeof value === 'string' && value !== 'pending' && Object.hasOwn(verdicts, value);
 }
 
-/** The log lines of deliveries that ended without an attempt. */
+/** The log messages about deliveries that ended without an attempt. */
 const endings: Readonly<Record<string, DeliveryState>> = {
   'delivery.held': 'held',
   'delivery.cancelled': 'cancelled',

@@ -21,11 +21,11 @@ import { delivery as deliveryShape, reportDelivery } from './deliveries.command.
 import { type EventReference, type FoundEvent, findPublished } from './events.ts';
 
 const examples = `
-Name an event by the webhook-id of its delivery, by the id of its message, or by account, event and the publisher's id. The
-verdict is one of: delivered, pending, failed, held, cancelled, no webhook, rejected, unknown. No table has the events that
-had no webhook or were rejected. For those, the command searches the logs of the delivery functions, as far back as the stage
-keeps them (logRetentionDays), and the dead-letter queue. It reports how far back it searched. --since shortens the search
-and reduces what CloudWatch charges for it.
+Specify an event by the webhook-id of its delivery, by the id of its message, or by account, event and the publisher's id. The
+verdict is one of: delivered, pending, failed, held, cancelled, no webhook, rejected, unknown. Events without a webhook and
+rejected events are not stored in a table. For them, the command searches the dead-letter queue and the retained logs of the
+delivery functions (logRetentionDays), and reports how far back it searched. --since shortens the search and reduces its cost
+in CloudWatch.
 
 Examples:
   npm run ops -- events find evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
@@ -62,18 +62,18 @@ const findOneEvent = command('events find', {
   description: 'show what happened to an event, and why',
   notes: examples,
   given: {
-    named: optionalArgument('id', 'its webhook-id, or the id of its message', deliveryOrMessageId),
-    account: option('<id>', 'the account it was published for', accountId),
-    event: option('<name>', 'the name it was published under', publishedName),
+    named: optionalArgument('id', 'the webhook-id of its delivery, or the id of its message', deliveryOrMessageId),
+    account: option('<id>', 'the account of the event', accountId),
+    event: option('<name>', 'the name of the published event', publishedName),
     id: option('<id>', "the publisher's id of the event", publishersId),
-    since: timed(option('<time>', 'search the log no further back: a time, or how long ago (90m, 2h, 7d)', moment)),
+    since: timed(option('<time>', `search the log since ${momentForms}`, moment)),
   },
-  refuse: given => !referenceOf(given) && nameOne,
+  refuse: given => !referenceOf(given) && specifyOne,
   effect: 'reads',
   act: async (task, { since, ...names }) => {
     const reference = referenceOf(names);
-    if (!reference) throw new CliError(nameOne);
-    return interruptible(task, heard => findPublished(heard, reference, since));
+    if (!reference) throw new CliError(specifyOne);
+    return interruptible(task, interruptibleTask => findPublished(interruptibleTask, reference, since));
   },
   report: (found, { since }) => {
     const { delivery, logSince } = found;
@@ -87,29 +87,29 @@ const findOneEvent = command('events find', {
 });
 
 const list = command('events list', {
-  description: 'list the events of an account, newest first, and what happened to each',
+  description: 'list the events of an account, newest first, with the outcome of each',
   notes: `
-Deliveries come from the table. No table has the events that had no webhook, were rejected, or wait because of a fault of the
-service. The command searches the logs of the delivery functions for those, as far back as they are kept, and reports how far
-back it searched. A rejected message belongs to the account in its id_conta.
+Deliveries are read from the table. Events that had no webhook, were rejected, or wait because of an internal error are not
+stored in a table. For them, the command searches the retained logs of the delivery functions, and reports how far back it
+searched. A rejected message belongs to the account in its id_conta.
 
 Examples:
   npm run ops -- events list --account acme
   npm run ops -- --stage prod events list --account acme --since 3d`,
   given: {
     account: required('<id>', 'the account', accountId),
-    since: timed(option('<time>', `accepted since then (default: 24h): ${momentForms}`, moment)),
+    since: timed(option('<time>', `only events accepted since ${momentForms} (default: 24h)`, moment)),
     limit: option('<n>', 'show at most n events', wholeNumber(1, 10_000), 100),
   },
   effect: 'reads',
   act: listAccountEvents,
   report: ({ account, since, limit, events, isCutOff, logSince, queued }) => {
-    const none = `No events for account ${account} since ${iso(since)}: none was published to this stage, or its messages were received 1,000 times ("dlq list")${queuedHint(queued, "the account's")}.`;
-    const kept = logSince === since ? '' : ' (older logs are deleted)';
+    const none = `No events for account ${account} since ${iso(since)}. No event was published to this stage, or its messages were received 1,000 times ("dlq list")${queuedHint(queued, "the account's")}.`;
+    const bound = logSince === since ? '' : ' (older logs are deleted)';
     const sentences = [
-      `Deliveries are listed since ${iso(since)}; events without a delivery are from the log, since ${iso(logSince)}${kept}.`,
-      'The log is about a minute behind.',
-      ...(isCutOff ? [`Only the latest ${limit} are shown. A larger --limit shows more.`] : []),
+      `Deliveries are listed since ${iso(since)}. Events without a delivery are from the log, since ${iso(logSince)}${bound}.`,
+      'The log is delayed by about a minute.',
+      ...(isCutOff ? [`Only the latest ${limit} are shown. Use a larger --limit to see more.`] : []),
     ];
     return {
       json: {
@@ -123,7 +123,7 @@ Examples:
 
 export const events: Noun = {
   name: 'events',
-  description: 'published events: find one, or list those of an account',
+  description: 'published events: find, list',
   notes: examples,
   commands: [findOneEvent, list],
 };
@@ -135,7 +135,7 @@ function tableWithReasons(events: readonly AccountEvent[], whenEmpty: string): s
   return [heading, ...rows.map((row, at) => row + (reasons[at] ?? ''))].join('\n');
 }
 
-const nameOne = 'Name one event: by its webhook-id or message id, or by --account, --event and --id.';
+const specifyOne = 'Specify one event: its webhook-id, its message id, or --account, --event and --id.';
 
 interface EventNames {
   readonly named?: string;
@@ -144,7 +144,7 @@ interface EventNames {
   readonly id?: string;
 }
 
-/** Returns the event that the argument or the options name, or `undefined` if they do not name exactly one. */
+/** Returns the event that the argument or the options specify, or `undefined` if they do not specify exactly one. */
 function referenceOf({ named, account, event, id }: EventNames): EventReference | undefined {
   const options = [account, event, id].filter(value => value !== undefined);
   if (named !== undefined) {

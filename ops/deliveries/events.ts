@@ -18,11 +18,11 @@ import {
   judgeOverdue,
 } from './event-verdict.ts';
 
-/** The sources of the search. Each is opened only when it is needed. */
+/** The sources of the search. The log and the queues are opened only when they are needed. */
 export interface EventSources {
   readDelivery(id: string): Promise<Delivery | undefined>;
   readonly findWebhook: FindWebhook;
-  /** Reads since when the attempts of the delivery's account and event use the slow lane, if they do. */
+  /** Returns the time since which the attempts of the delivery's account and event use the slow lane, if any. */
   readSlowSince(delivery: Delivery): Promise<number | undefined>;
   openLog(): EventLog;
   openQueues(): Pick<Queues, 'deadLetters' | 'countInFlight' | 'countQueued'>;
@@ -33,16 +33,16 @@ export interface EventSources {
 /** The id of an event, which is the id of its delivery or of its message. */
 export type EventReference = { readonly deliveryId: string } | { readonly messageId: string };
 
-/** The verdict on an event, with the data found about it. */
+/** The verdict on an event, with the available data about the event. */
 export interface FoundEvent extends Judgement {
   readonly deliveryId: string | undefined;
   readonly messageId: string | undefined;
   readonly delivery?: Delivery;
-  /** The earliest time of the log search, if there was one. Milliseconds since the epoch. */
+  /** The start of the log search, if the log was searched. Milliseconds since the epoch. */
   readonly logSince?: number;
 }
 
-/** Finds an event of the target. See {@link findEvent}. */
+/** Finds an event in the sources of the target. See {@link findEvent}. */
 export async function findPublished(
   { target, progress, interruption }: Task,
   reference: EventReference,
@@ -63,8 +63,8 @@ export async function findPublished(
 
 /**
  * Finds an event and its verdict. Reads its delivery, then the retained logs of the delivery functions, and then the
- * dead-letter queue, until the event is found.
- * @param since - the earliest time to search the log, in milliseconds since the epoch.
+ * dead-letter queue, until one of them contains the event.
+ * @param since - the start of the log search, in milliseconds since the epoch.
  */
 export async function findEvent(
   reference: EventReference,
@@ -79,9 +79,9 @@ export async function findEvent(
     const shown = asShown(webhook?.webhookId)(delivery);
     return { ...judgeDelivery(delivery, webhook, slowSince), deliveryId, messageId, delivery: shown };
   };
-  const given = { deliveryId: undefined, messageId: undefined, ...reference };
-  if (given.deliveryId !== undefined) {
-    const delivery = await readDelivery(given.deliveryId);
+  const known = { deliveryId: undefined, messageId: undefined, ...reference };
+  if (known.deliveryId !== undefined) {
+    const delivery = await readDelivery(known.deliveryId);
     if (delivery) return judged(delivery);
   }
 
@@ -90,13 +90,16 @@ export async function findEvent(
   const logSince = Math.max(await log.keptSince(), since);
   progress(`Searching the log since ${isoTime(logSince)}`);
   const lines = await log.find(id, logSince, progress);
-  const said = (name: string) => textOf(lines.find(({ fields }) => textOf(fields[name]) !== undefined)?.fields[name]);
-  const ids = { deliveryId: given.deliveryId ?? said('deliveryId'), messageId: given.messageId ?? said('messageId') };
-  if (given.messageId !== undefined) {
-    const own = judgeMessage(lines, given.messageId);
+  const logged = (name: string) => textOf(lines.find(({ fields }) => textOf(fields[name]) !== undefined)?.fields[name]);
+  const ids = {
+    deliveryId: known.deliveryId ?? logged('deliveryId'),
+    messageId: known.messageId ?? logged('messageId'),
+  };
+  if (known.messageId !== undefined) {
+    const own = judgeMessage(lines, known.messageId);
     if (own) return { ...own, ...ids, logSince };
     const delivery = ids.deliveryId === undefined ? undefined : await readDelivery(ids.deliveryId);
-    if (delivery && isOfMessage(delivery, given.messageId, lines)) return { ...(await judged(delivery)), logSince };
+    if (delivery && isOfMessage(delivery, known.messageId, lines)) return { ...(await judged(delivery)), logSince };
   }
   const newest = judgeNewest(lines);
   if (newest && newest.judgement.verdict !== 'pending') return { ...newest.judgement, ...ids, logSince };
@@ -106,7 +109,7 @@ export async function findEvent(
   const before = await queues.countInFlight();
   // SQS moves a message after its last receive without a log line. A rejected message has a log line.
   const isWanted = (found: DeadLetter) => isOf(found, id) && (!newest || found.reason === null);
-  const { deadLetter, looked } = await findDeadLetter(queues, isWanted, interruption);
+  const { deadLetter, readCount } = await findDeadLetter(queues, isWanted, interruption);
   if (deadLetter) {
     const { messageId } = deadLetter.origin;
     return {
@@ -117,9 +120,9 @@ export async function findEvent(
     };
   }
   const inFlight = Math.max(before, await queues.countInFlight());
-  const seen = seenDeadLetters(inFlight, looked);
-  if (!newest) return { ...unknown(logSince, seen, await queues.countQueued()), ...ids, logSince };
-  const hint = `and ${seen} is about it: it may still be in its queue ("status"), have been discarded or redriven, or be in flight in another command`;
+  const clause = seenDeadLetters(inFlight, readCount);
+  if (!newest) return { ...unknown(logSince, clause, await queues.countQueued()), ...ids, logSince };
+  const hint = `and ${clause} is about it. Its message may still be in its queue ("status"), was discarded or redriven, or is in flight in another command`;
   return {
     ...judgeOverdue(newest.judgement, newest.line, { now: now(), hint }),
     ...ids,
@@ -127,13 +130,13 @@ export async function findEvent(
   };
 }
 
-/** Returns whether a delivery belongs to a message or to the message of which it was a copy. */
+/** Returns whether a delivery belongs to a message, or to the message that this message is a copy of. */
 function isOfMessage(delivery: Delivery, messageId: string, lines: readonly LoggedLine[]): boolean {
   const isCopy = lines.some(({ fields }) => fields.message === 'event.duplicate' && fields.messageId === messageId);
   return delivery.messageId === messageId || isCopy;
 }
 
-/** Returns the newest line that shows the event's fate, and the verdict. */
+/** Returns the newest line that contains the event's outcome, and the verdict. */
 function judgeNewest(lines: readonly LoggedLine[]) {
   const unstored = lines.filter(isUnstored);
   for (const line of lines) {
@@ -148,37 +151,37 @@ async function findDeadLetter(
   isWanted: (deadLetter: DeadLetter) => boolean,
   interruption: AbortSignal | undefined,
 ): Promise<FoundDeadLetter> {
-  let looked = 0;
+  let readCount = 0;
   for await (const deadLetter of queues.deadLetters(maxDeadLetters, { interruption })) {
-    looked += 1;
-    if (isWanted(deadLetter)) return { deadLetter, looked };
+    readCount += 1;
+    if (isWanted(deadLetter)) return { deadLetter, readCount };
   }
-  return { looked };
+  return { readCount };
 }
 
 interface FoundDeadLetter {
   readonly deadLetter?: DeadLetter;
   /** The number of dead-letter messages read. */
-  readonly looked: number;
+  readonly readCount: number;
 }
 
-/** Returns the part of the sentence about the dead-letter messages that were read. */
-function seenDeadLetters(inFlight: number, looked: number): string {
-  const seen =
-    looked < maxDeadLetters
+/** Returns a clause about the dead-letter messages that were read. */
+function seenDeadLetters(inFlight: number, readCount: number): string {
+  const clause =
+    readCount < maxDeadLetters
       ? 'no dead-letter message'
       : `no dead-letter message among the first ${maxDeadLetters} ("dlq list --limit 10000" reads more)`;
-  return inFlight === 0 ? seen : `${seen} that is visible (${readElsewhere(inFlight)})`;
+  return inFlight === 0 ? clause : `${clause} that is visible (${readElsewhere(inFlight)})`;
 }
 
-function unknown(since: number, seen: string, queued: number | undefined): Judgement {
+function unknown(since: number, clause: string, queued: number | undefined): Judgement {
   return {
     verdict: 'unknown',
-    why: `no delivery, ${seen}, and no line of the log since ${isoTime(since)}: it was published before then, with other ids, to another stage, or less than about a minute ago${queuedHint(queued, 'it')}`,
+    why: `no delivery, ${clause}, and no line of the log since ${isoTime(since)}: it was published before that time, with other ids, to another stage, or less than about a minute ago${queuedHint(queued, 'it')}`,
   };
 }
 
-/** Returns the delivery id, if the body names the event. */
+/** Returns the delivery id, if the body identifies the event. */
 function deliveryIdIn({ origin, body }: DeadLetter): string | undefined {
   const parsed = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
   return parsed.outcome === 'event' ? parsed.event.deliveryId : parsed.deliveryId;

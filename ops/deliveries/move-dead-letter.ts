@@ -7,8 +7,8 @@ import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import type { DeadLetter, Queues } from '../stage/queues.ts';
 
 /**
- * Moves a dead-letter message back to its queue. Returns the reason if it stays. It sends before it removes, so that an
- * interruption never loses a message. It may leave a copy, which the delivery recognises.
+ * Moves a dead-letter message back to its queue. Returns the reason if the message stays. The message is sent before it is
+ * removed. An interruption may leave a copy, which the delivery function recognizes, but never loses a message.
  */
 export async function moveDeadLetter(
   queues: Pick<Queues, 'send' | 'remove'>,
@@ -30,18 +30,18 @@ export async function moveDeadLetter(
   return undefined;
 }
 
-/** The queue that a message belongs to, and its form there. */
+/** The queue that a message belongs to, and its body in that queue. */
 export interface Destination {
   readonly queue: 'EventsQueueUrl' | 'RetryQueueUrl';
   readonly body: string;
   readonly account: string;
-  /** Set only for an event. An attempt belongs to a delivery. */
+  /** The name of an event. It is missing for an attempt, which belongs to a delivery. */
   readonly eventName?: EventName;
 }
 
 /**
- * Returns the queue of a message, or the reason why it cannot be processed now. If an event has no idempotency id, its
- * original message id becomes that id, so that the delivery id stays the same.
+ * Returns the queue of a message, or the reason why the message cannot be processed now. An event without an id gets its
+ * original message id, which preserves the delivery id.
  */
 export function destinationOf({ origin, body }: DeadLetter): Destination | { readonly refused: string } {
   const verdict = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
@@ -59,8 +59,8 @@ export function destinationOf({ origin, body }: DeadLetter): Destination | { rea
 }
 
 /**
- * Returns the message of an error that concerns this message alone, such as a message that is too large with the
- * attributes of its origin.
+ * Returns the reason if SQS rejected only this message. For example, a message may be too large once it has the attributes
+ * of its origin.
  */
 function rejectionOf(error: unknown): string | undefined {
   const isRejected =
@@ -68,7 +68,7 @@ function rejectionOf(error: unknown): string | undefined {
   return isRejected ? error.message : undefined;
 }
 
-/** The reason for a message that its queue would drop. */
+/** The reason why a message stays that the delivery function would drop. */
 const tooEarly = 'its account registered the webhook after the event was sent. Ask the publisher to publish it again';
 
 const eventMessage = z.looseObject({ id: z.optional(z.string()) });

@@ -1,13 +1,13 @@
 import { CliError } from '../stage/operator.ts';
 import { readElsewhere } from '../stage/queues.ts';
 
-/** Returns the error about messages that the queue does not return. They are gone, or in flight in another program. */
+/** Returns the error about messages that the queue did not return. They are gone, or another program has them in flight. */
 export function noDeadLetter(missing: readonly string[], inFlight: number): CliError {
-  const hint = inFlight === 0 ? '"dlq list" shows the messages that are there' : readElsewhere(inFlight);
-  return new CliError(`the dead-letter queue shows no message ${missing.join(', ')}: ${hint}.`);
+  const hint = inFlight === 0 ? '"dlq list" lists all messages' : readElsewhere(inFlight);
+  return new CliError(`The dead-letter queue has no message ${missing.join(', ')}: ${hint}.`);
 }
 
-/** Returns the error about an interrupted command. It contains the command for the remaining or missing messages. */
+/** Returns the error of an interrupted command. It contains the command for the remaining messages. */
 export function interrupted(verb: 'redrive' | 'discard', missing: ReadonlySet<string>): CliError {
   return new CliError(`Interrupted. ${goOn(verb, missing, 'the others')}`);
 }

@@ -10,26 +10,26 @@ import { eventName, ordinaryAccountId, wholeNumber } from '../command-line/forms
 import { lines } from '../command-line/report.ts';
 import { openQueues } from '../stage/queues.ts';
 
-/** Creates the command that publishes events, with an option for each field of an event. */
+/** Creates the command that publishes events. The command has an option for each field of an event. */
 export function makePublish(events: EventFormat) {
   const { fields, requiredFields, rows } = events;
   const optionOf = new Map([
     ...ownOptions,
     ...Object.entries(fields).map(([name, { option }]) => [name, `--${option}`] as const),
   ]);
-  const words = {
-    account: required('<id>', 'the account the event belongs to', ordinaryAccountId),
+  const specs = {
+    account: required('<id>', 'the account that the event belongs to', ordinaryAccountId),
     event: required('<name>', 'the name of the event, such as demanda.criada', eventName),
-    ...Object.fromEntries(Object.entries(fields).map(([name, field]) => [valueName(field), wordOf(name, field)])),
-    id: option('<id>', 'your own id; events with the same id are delivered once', z.string()),
+    ...Object.fromEntries(Object.entries(fields).map(([name, field]) => [valueName(field), specOf(name, field)])),
+    id: option('<id>', 'your id of the event; events with the same id are delivered once', z.string()),
   };
 
   return command('publish', {
     description: 'publish a business event, as an internal service does',
     notes: examples(exampleOptions('proposta.recebida')),
-    given: words,
+    given: specs,
     refuse: given => {
-      // Only the outcome matters, not the message id and the URLs of links.
+      // The message id and the URLs of links do not affect the outcome.
       const verdict = parseEventMessage(messageOf(given), 'unused', 'https://unused.example.com', events);
       return verdict.outcome === 'rejected' && `${given.event} cannot be published: ${inOptions(verdict.detail)}.`;
     },
@@ -52,15 +52,15 @@ export function makePublish(events: EventFormat) {
   });
 
   /** Returns the option of a field, which is required if every event requires the field. */
-  function wordOf(name: string, { kind, optional }: EventField): ArgSpec<string | number | undefined> {
+  function specOf(name: string, { kind, optional }: EventField): ArgSpec<string | number | undefined> {
     const isInAll = EVENT_NAMES.every(event => rows[event].fields.includes(name));
     const label = isInAll ? name : `${name}, for the events that have one`;
-    const description = optional ? `${label}; may be left out` : label;
+    const description = optional ? `${label}; may be omitted` : label;
     const make = requiredFields.includes(name) ? required : option;
     return kind === 'integer' ? make('<n>', description, wholeNumber(1)) : make('<text>', description, z.string());
   }
 
-  function messageOf({ account, event, id, ...others }: Given<typeof words>): string {
+  function messageOf({ account, event, id, ...others }: Given<typeof specs>): string {
     const options: Readonly<Record<string, string | number | undefined>> = others;
     const values = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, options[valueName(field)]]));
     return JSON.stringify(events.message(event, { id_conta: account, id }, values));
@@ -86,13 +86,13 @@ const ownOptions = [
 
 /** Returns the value name of a field's option, such as `salesChannel` for `sales-channel`. */
 function valueName({ option }: EventField): string {
-  return option.replace(/-./g, ([, deadLetter = '']) => deadLetter.toUpperCase());
+  return option.replace(/-./g, ([, initial = '']) => initial.toUpperCase());
 }
 
 const examples = (options: string) => `
-It sends one real message to the events queue, in the group of the account. If the account has a webhook for the event, the
-webhook gets it. It rejects an event that the service would reject. An event with an --id that was used before is not delivered
-again. "events find" with the delivery or message id shows what happened to it.
+The command sends a real message to the events queue, in the group of the account. If the account has a webhook for the event,
+the service delivers the event. The command rejects events that the service would reject. An event with an --id that was used
+before is not delivered again. "events find" with the delivery or message id shows what happened to the event.
 
 Examples:
   npm run ops -- publish --account acme --event demanda.criada --demand 42

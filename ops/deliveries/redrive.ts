@@ -7,16 +7,16 @@ import { goOn, interrupted, type KeptDeadLetter, noDeadLetter } from './no-dead-
 
 interface RedriveOptions {
   readonly ids: readonly string[];
-  /** In messages per second. */
+  /** The maximum number of messages a second. */
   readonly rate: number;
   /** The maximum number of messages to move. */
   readonly limit: number;
 }
 
 /**
- * Moves dead-letter messages until there are no more, or the limit is reached. Other received messages reappear when it
- * ends.
- * @throws {CliError} if a named message was not among the received messages.
+ * Moves dead-letter messages until there are no more, or the limit is reached. At the end, the other received messages
+ * reappear.
+ * @throws {CliError} if a requested message was not among the received messages.
  */
 export async function redrive(
   { target, progress, warn, recordResult, recordTarget, interruption }: AuditedTask,
@@ -30,10 +30,10 @@ export async function redrive(
   const moved = new Set<string>();
   const inFlight = new Map<string, Promise<void>>();
   const failures: unknown[] = [];
-  let [isCutOff, isInterrupted, nextAt, looked] = [false, false, 0, 0];
-  // Messages that can be moved may come after any number of other messages.
+  let [isCutOff, isInterrupted, nextAt, readCount] = [false, false, 0, 0];
+  // Any number of other messages may precede the messages that can be moved.
   for await (const found of queues.deadLetters(maxDeadLetters, { settle: () => Promise.all(inFlight.values()) })) {
-    looked += 1;
+    readCount += 1;
     const wait = nextAt - target.clock.now();
     if (wait > 0) await target.pause(wait);
     isInterrupted = interruption?.aborted === true;
@@ -68,8 +68,8 @@ export async function redrive(
     );
   }
   if (failures.length > 0) throw failures[0];
-  if (isInterrupted && (wanted.size === 0 || missing.size > 0)) throw interrupted('redrive', missing); // otherwise only copies can be left
-  warnOfOthers(looked, warn);
+  if (isInterrupted && (wanted.size === 0 || missing.size > 0)) throw interrupted('redrive', missing); // otherwise, the rest can only be copies
+  warnOfOthers(readCount, warn);
   const after = await queues.countInFlight();
   const done = { moved: moved.size, kept: [...kept.values()] };
   if (missing.size === 0 || isCutOff) {
@@ -79,8 +79,8 @@ export async function redrive(
   throw noDeadLetter([...missing], Math.max(before, after));
 
   async function move(deadLetter: DeadLetter, destination: Destination): Promise<void> {
-    const refused = await moveDeadLetter(queues, findWebhook, deadLetter, destination);
-    if (refused !== undefined) return keep(deadLetter, refused);
+    const reason = await moveDeadLetter(queues, findWebhook, deadLetter, destination);
+    if (reason !== undefined) return keep(deadLetter, reason);
     moved.add(copyKey(deadLetter));
     recordTarget('messages', deadLetter.origin.messageId);
     recordResult({ count: moved.size });
@@ -98,15 +98,15 @@ export async function redrive(
 }
 
 /** Warns if the search ended at its limit, because there may be more messages. */
-export function warnOfOthers(looked: number, warn: AuditedTask['warn']): void {
-  if (looked < maxDeadLetters) return;
+export function warnOfOthers(readCount: number, warn: AuditedTask['warn']): void {
+  if (readCount < maxDeadLetters) return;
   warn(
-    `only the first ${maxDeadLetters} dead-letter messages were read. Redrive or discard those that are left, then repeat the command`,
+    `only the first ${maxDeadLetters} dead-letter messages were read. Redrive or discard the remaining ones, then run the command again`,
   );
 }
 
 /** The maximum number of dead-letter messages that one command reads. */
 export const maxDeadLetters = 100_000;
 
-/** The maximum number of concurrent moves. Each makes three calls, and the rate determines when the next one starts. */
+/** The maximum number of concurrent moves of three calls each. The rate determines when the next move starts. */
 const atOnce = 64;

@@ -7,13 +7,13 @@ import { countUndelivered } from './deliveries.ts';
 import { reasonOf } from './event-verdict.ts';
 import { noWebhook } from './webhooks.ts';
 
-/** The criteria for the deliveries of one webhook to replay. */
+/** Selects the deliveries of one webhook to replay. */
 export interface ReplayRequest extends ReplayRange {
   readonly account: string;
   readonly event: EventName;
 }
 
-/** A replay that has read its range once. A running replay reads its range once more, since an index lags. */
+/** A replay that has read its range once. A running replay reads it a second time, because the index lags. */
 export type Replayed = Pick<Replay, 'id' | 'state' | 'sent'>;
 
 /** A webhook that has deliveries to replay. */
@@ -22,12 +22,12 @@ export interface ReplayedWebhook {
   readonly event: EventName;
 }
 
-/** The outcome of one webhook's replay. `skipped` means that it did not start or was cancelled. */
+/** The outcome of one webhook's replay. `skipped` means that the replay did not start or was cancelled. */
 export type ReplayOutcome = ReplayedWebhook &
   ((Replayed & { readonly outcome: 'done' }) | { readonly outcome: 'skipped'; readonly reason: string });
 
 /**
- * Replays a range of one webhook's deliveries and waits until all are sent. If the command ends early, the service
+ * Replays a range of one webhook's deliveries and waits until all are queued. If the command ends early, the service
  * continues the replay.
  * @throws {CliError} if the replay cannot start or is cancelled.
  */
@@ -36,7 +36,7 @@ export function replayWebhook({ target, ...task }: AuditedTask, request: ReplayR
     onStarted: async () => {},
     onProgress: ({ id, sent }) => {
       task.recordResult({ replay: id, count: sent });
-      task.progress(`Resent ${sent} deliveries, 10 a second`);
+      task.progress(`Queued ${sent} deliveries, 10 a second`);
     },
   });
 }
@@ -60,8 +60,8 @@ export async function cancelReplay(
 }
 
 /**
- * Replays a range of deliveries of all webhooks of an account, or of all accounts, and waits until all are sent. The
- * call can be repeated, since sent deliveries leave the requested state.
+ * Replays a range of deliveries of all webhooks of one account or of all accounts, and waits until all are queued. The
+ * call can be repeated, because resent deliveries leave the requested state.
  * @throws {CliError} if the operator does not confirm.
  */
 export async function replayAll(
@@ -74,7 +74,7 @@ export async function replayAll(
   const count = webhooks.length > maxCounted ? `more than ${maxCounted.toLocaleString('en')}` : webhooks.length;
   const whose = account === undefined ? target.label : `account "${account}" of ${target.label}`;
   await confirm(
-    `This resends deliveries of ${count} webhook${count === 1 ? '' : 's'} of ${whose}, ten webhooks at once, each at 10 deliveries a second.`,
+    `This resends deliveries of ${count} webhook${count === 1 ? '' : 's'} of ${whose}, 10 webhooks at a time, at 10 deliveries a second for each webhook.`,
   );
   const replays = openReplays(target);
   return replayEach(webhooks, task, (webhook, onStarted) =>
@@ -83,8 +83,8 @@ export async function replayAll(
 }
 
 /**
- * Runs the replays of many webhooks, 10 at a time, and reports each in a line.
- * @throws the first failure that concerns more than one webhook. No further replay starts after that failure.
+ * Runs the replays of many webhooks, 10 at a time, and prints a line about each.
+ * @throws the first failure that affects more than one webhook. No further replay starts after that failure.
  */
 export async function replayEach(
   webhooks: readonly ReplayedWebhook[],
@@ -146,13 +146,13 @@ async function runReplay(
     onProgress(replay);
     if (state === 'cancelled') {
       throw new CliError(
-        `The replay was cancelled after ${sent} deliveries: its account or an operator cancelled it, or the webhook was suspended or deleted.`,
+        `The replay was cancelled after ${sent} deliveries. Its account or an operator cancelled it, or the webhook was suspended or deleted.`,
       );
     }
     if (state === 'completed' || pass === 2) return { id, state, sent };
     await replays.pause(pollInterval);
     const latest = await replays.findLatest(request.account, request.event);
-    if (latest?.id !== id) throw new CliError('Another replay replaced this one: the webhook was registered again.');
+    if (latest?.id !== id) throw new CliError('Another replay of a new registration replaced this replay.');
     replay = latest;
   }
 }
@@ -169,7 +169,7 @@ async function startReplay(
     throw new CliError(`${name} is suspended: ${reasonOf(webhook)}. Run "webhooks reactivate" first.`);
   }
   const started = await start(webhook, range);
-  if (!started) throw new CliError(`The latest replay of ${name} changed at the same moment. Repeat the command.`);
+  if (!started) throw new CliError(`The latest replay of ${name} changed at the same time. Run the command again.`);
   if (started.outcome === 'running')
     throw new CliError(
       `a replay of ${name} is in progress (${started.replay.id}). Wait until it ends, or cancel it with --cancel.`,
@@ -177,7 +177,7 @@ async function startReplay(
   return started.replay;
 }
 
-/** Finds the webhooks with deliveries in a range. Queries one account's partitions, or scans once for all accounts. */
+/** Returns the webhooks with deliveries in a range. Queries the partitions of one account, or scans the index for all. */
 async function webhooksWith(
   { target, progress }: AuditedTask,
   account: string | undefined,
@@ -201,11 +201,11 @@ function describe(outcome: ReplayOutcome): string {
   return outcome.sent === 0 ? 'no deliveries to replay' : `${outcome.sent} deliveries queued`;
 }
 
-/** The maximum number of deliveries in the question. */
+/** The maximum number of webhooks that the question shows. */
 const maxCounted = 1_000;
 
-/** The maximum number of concurrent replays of one command. Each sends 10 deliveries a second. */
+/** The maximum number of concurrent replays of one command. Each replay queues 10 deliveries a second. */
 const maxAtOnce = 10;
 
-/** In milliseconds. */
+/** The interval at which the state of a replay is read, in milliseconds. */
 const pollInterval = 1_000;

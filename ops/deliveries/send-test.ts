@@ -8,7 +8,7 @@ import { openDeliveries } from '../stage/stores.ts';
 import { requireOutput } from '../stage/target.ts';
 import { noWebhook, type Registration } from './webhooks.ts';
 
-/** Sends one attempt of a sample event and returns its id. @throws {CliError} if the webhook does not exist. */
+/** Sends one attempt of a sample event. Returns the delivery id. @throws {CliError} if the webhook does not exist. */
 export async function sendTest({ target, recordResult }: AuditedTask, registration: Registration): Promise<string> {
   const { account: accountId, event: eventName } = registration;
   const { create, findWebhook } = openDeliveries(target);

@@ -20,7 +20,7 @@ Examples:
   npm run ops -- webhooks test --account acme --event demanda.criada`;
 
 const listNotes = `
-With --account it reads the webhooks of that account; without it, the whole table.
+With --account, it queries the webhooks of one account. Without --account, it reads the whole table.
 
 Examples:
   npm run ops -- webhooks list --account acme
@@ -28,7 +28,7 @@ Examples:
 
 const ofWebhook = {
   account: required('<id>', 'the account', accountId),
-  event: required('<name>', 'the event that the webhook is for', eventName),
+  event: required('<name>', 'the event of the webhook', eventName),
 };
 
 const fields: readonly Field<WebhookView>[] = [
@@ -38,7 +38,7 @@ const fields: readonly Field<WebhookView>[] = [
     json: 'webhookId',
     heading: 'webhook id',
     in: 'show',
-    text: ({ webhookId }) => webhookId ?? 'none: the next one that is registered starts suspended',
+    text: ({ webhookId }) => webhookId ?? 'none (the next webhook starts suspended)',
   },
   { json: 'host', heading: 'host', in: 'show' },
   { heading: 'host', in: 'list', value: ({ host }) => host ?? '(not registered)' },
@@ -73,7 +73,7 @@ const wholeWebhook = makeShape<WebhookView>([
   {
     json: 'hasAuthorization',
     heading: 'autorizacao',
-    text: ({ hasAuthorization }) => (hasAuthorization ? 'is sent' : 'none'),
+    text: ({ hasAuthorization }) => (hasAuthorization ? 'set' : 'none'),
   },
   {
     json: 'secrets',
@@ -86,16 +86,15 @@ const wholeWebhook = makeShape<WebhookView>([
   { heading: 'updated', value: ({ updatedAt }) => iso(updatedAt) },
 ]);
 
-/** Lists an account's webhooks with a query, or the webhooks of all accounts by reading the whole table. */
 const listWebhooks = command('webhooks list', {
-  description: 'list webhooks, and why and since when they are suspended, failing or slow',
+  description: 'list webhooks, with the reasons for suspensions and the times since which webhooks are failing or slow',
   notes: listNotes,
   given: {
-    account: option('<id>', 'only those of this account', accountId),
-    status: option('<status>', 'only those with this status', z.enum(['active', 'suspended'])),
-    failing: flag('only failing webhooks; with --slow or --suspended, those too'),
-    slow: flag('only webhooks whose attempts are made in the slow lane'),
-    suspended: flag('only webhooks whose events are held'),
+    account: option('<id>', 'only webhooks of this account', accountId),
+    status: option('<status>', 'only webhooks with this status', z.enum(['active', 'suspended'])),
+    failing: flag('only failing webhooks; can be combined with --slow and --suspended to include those'),
+    slow: flag('only webhooks with attempts in the slow lane'),
+    suspended: flag('only suspended webhooks, which hold their events'),
   },
   effect: 'reads',
   act: async ({ target, progress }, { account, status, failing, slow, suspended }) => {
@@ -129,9 +128,9 @@ const show = command('webhooks show', {
   report: wholeWebhook.show,
 });
 
-/** Suspends a webhook, or the next one to be registered. Rejects an account without webhooks and users as a typo. */
+/** Suspends a webhook, or the next one to be registered. Rejects an account without webhooks and users as misspelled. */
 export const suspendWebhook = command('webhooks suspend', {
-  description: 'suspend a webhook, or the next one that is registered; its account cannot reactivate it',
+  description: 'suspend a webhook, or the next one to be registered; its account cannot reactivate it',
   given: ofWebhook,
   effect: 'writes',
   act: async (task, { account, event }) => {
@@ -150,14 +149,14 @@ export const suspendWebhook = command('webhooks suspend', {
   report: ({ isRegistered, found }, { account, event }) => ({
     json: found ? webhook.json(found) : null,
     text: isRegistered
-      ? `The webhook of ${account} for ${event} is suspended: its events are held. If its account deletes it, the next one starts suspended.`
-      : `${account} has no webhook for ${event}. The next one that it registers starts suspended.`,
+      ? `The webhook of ${account} for ${event} is suspended, and its events are held. If the account deletes the webhook, the next one starts suspended.`
+      : `${account} has no webhook for ${event}. The next one that the account registers starts suspended.`,
   }),
 });
 
 /** Ends the suspension of a webhook, or of the next webhook to be registered. */
 export const reactivateWebhook = command('webhooks reactivate', {
-  description: 'reactivate a webhook, no matter why it is suspended',
+  description: 'reactivate a webhook that is suspended for any reason',
   given: ofWebhook,
   effect: 'writes',
   act: async ({ target }, registration) => {
@@ -172,7 +171,7 @@ export const reactivateWebhook = command('webhooks reactivate', {
       return { json: { accountId: account, evento: event, webhookId: null, status: null }, text };
     }
     const sentences = [
-      `The webhook of ${account} for ${event} is active. Deliveries that were held stay held until they are resent:`,
+      `The webhook of ${account} for ${event} is active. Held deliveries stay held until they are resent:`,
       `  one by one   npm run ops -- deliveries list --account ${account} --event ${event} --state held`,
       '               npm run ops -- deliveries resend ID',
       `  a range      npm run ops -- deliveries replay --account ${account} --event ${event} --state held --since 7d`,
@@ -182,9 +181,8 @@ export const reactivateWebhook = command('webhooks reactivate', {
   },
 });
 
-/** Sends one attempt of a sample event, like the test that an account can start. */
 const testWebhook = command('webhooks test', {
-  description: 'send one attempt of a sample event; the account can do the same',
+  description: 'send one attempt of a sample event, as the account itself can',
   given: ofWebhook,
   effect: 'writes',
   act: sendTest,
@@ -202,7 +200,7 @@ export const webhooks: Noun = {
   commands: [listWebhooks, show, suspendWebhook, reactivateWebhook, testWebhook],
 };
 
-/** Returns whether an account has a user. It may need to read all users. */
+/** Returns whether an account has a user. The search may read all users. */
 async function hasUser({ target, progress }: Task, account: string): Promise<boolean> {
   const onPage = (read: number) => progress(`Users read so far: ${read}`);
   return (await openUsers(target).listUsers({ account, limit: 1, onPage })).length > 0;

@@ -13,8 +13,8 @@ export interface Registration {
 export type WebhookView = ReturnType<typeof viewWebhook>;
 
 /**
- * Shows a suspension without a webhook as a suspended webhook without other values, and only the host of a URL.
- * @param slowSince - since when its attempts use the slow lane, if they do.
+ * Returns a webhook without secrets, with only the host of its URL. A suspension without a webhook has no other values.
+ * @param slowSince - the time since which the attempts use the slow lane, if any.
  */
 export function viewWebhook(found: Webhook | Hold, slowSince?: number) {
   const { accountId, eventName } = found;
@@ -52,5 +52,5 @@ export function viewWebhook(found: Webhook | Hold, slowSince?: number) {
 }
 
 export function noWebhook({ account, event }: Registration) {
-  return new CliError(`account "${account}" has no webhook for ${event}: "webhooks list" shows them.`);
+  return new CliError(`Account "${account}" has no webhook for ${event}. "webhooks list" lists all webhooks.`);
 }

@@ -3,18 +3,18 @@ import type { Connect } from '../stage/ops-runtime.ts';
 import { type DeployedStack, isLeftOver, type StageStacks } from '../stage/stage-stacks.ts';
 import { isDeployed } from './stack-states.ts';
 
-/** A deployed function, and the version that its alias `live` points to. */
+/** A deployed function, with the version that its alias `live` points to. */
 export interface LiveFunction {
-  /** Its name in the code and in messages, such as `Token`. */
+  /** The name in the code and in messages, such as `Token`. */
   readonly name: string;
-  /** Its name in Lambda. */
+  /** The name in Lambda. */
   readonly functionName: string;
   readonly version: number;
-  /** The versions that share the alias's traffic while CodeDeploy shifts it. */
+  /** The other versions that receive traffic while CodeDeploy shifts it. */
   readonly sharing: readonly number[];
-  /** The version in the template of the last deployment. CodeDeploy starts the next deployment from it. */
+  /** The version in the template of the last deployment. CodeDeploy starts the next deployment from this version. */
   readonly deployedVersion: number | undefined;
-  /** The revision of the alias, which changes with each update. */
+  /** The revision of the alias. Each update changes the revision. */
   readonly revisionId: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export function ownStacks({
   return stacks.filter(stack => !isLeftOver(stack, configuration));
 }
 
-/** Returns the functions of stacks by name, with the versions that their aliases point to. */
+/** Returns the functions of stacks, by name, with the versions that their aliases point to. */
 export async function readLiveFunctions(
   connect: Connect,
   stacks: readonly DeployedStack[],
@@ -46,10 +46,10 @@ export async function readLiveFunctions(
   );
 }
 
-/** A function whose alias does not point to the version of the last deployment, or splits its traffic. */
+/** A function with an alias that points to another version than the last deployment, or splits the traffic. */
 export type MovedAlias = Pick<LiveFunction, 'version' | 'deployedVersion' | 'sharing'> & { readonly function: string };
 
-/** Returns the functions whose aliases were moved since the last deployment, or whose traffic is still shifting. */
+/** Returns the functions with an alias that was moved since the last deployment, or that splits the traffic. */
 export function findMovedAliases(functions: readonly LiveFunction[]): readonly MovedAlias[] {
   return functions
     .filter(({ version, deployedVersion, sharing }) => version !== deployedVersion || sharing.length > 0)
@@ -64,7 +64,7 @@ function versionsOf({ FunctionVersion, RoutingConfig, RevisionId }: AliasConfigu
   };
 }
 
-/** Lists a stack's functions that have an alias, by name, with the version that CloudFormation published. */
+/** Lists the functions of a stack that have an alias, with the versions that CloudFormation published. */
 async function listVersionedFunctions(connect: Connect, { stackName: StackName }: DeployedStack) {
   const { CloudFormationClient, paginateListStackResources } = await import('@aws-sdk/client-cloudformation');
   const client = connect(CloudFormationClient);
@@ -77,7 +77,7 @@ async function listVersionedFunctions(connect: Connect, { stackName: StackName }
       LogicalResourceId = '',
       PhysicalResourceId = '',
     } of StackResourceSummaries) {
-      if (ResourceStatus?.startsWith('DELETE_')) continue; // an earlier version that could not be deleted
+      if (ResourceStatus?.startsWith('DELETE_')) continue; // CloudFormation could not delete an earlier version
       const [functionName = '', qualifier] = PhysicalResourceId.split(':').slice(-2); // of `…:function:NAME:QUALIFIER`
       const [, name] = /^(\w+)Live[0-9A-F]{8}$/.exec(LogicalResourceId) ?? [];
       if (ResourceType === 'AWS::Lambda::Alias' && name) names.set(functionName, name);

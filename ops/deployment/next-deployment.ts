@@ -1,8 +1,8 @@
 import type { StageStacks } from '../stage/stage-stacks.ts';
 
 /**
- * Returns the command of the deployment after `ops rollback`. CodeDeploy starts from the version of the last template and rejects an alias
- * that was moved, so the command has `gradual=false`. CloudFormation redeploys a commit only as a new release, so it has a number.
+ * Returns the command of the deployment after `ops rollback`. `gradual=false` is necessary, because CodeDeploy starts from the version of
+ * the last template and rejects a moved alias. The release has a number, because CloudFormation redeploys a commit only as a new release.
  */
 export function nextDeployment({ configuration, stacks }: Pick<StageStacks, 'configuration' | 'stacks'>): string {
   const releases = stacks.flatMap(

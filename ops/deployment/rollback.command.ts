@@ -7,29 +7,29 @@ import { nextDeployment } from './next-deployment.ts';
 import { type Move, readReleases, rollBack } from './rollback.ts';
 
 const notes = `
-Without RELEASE it lists the releases and the version that each function runs. With RELEASE it points all functions to
-that release, forward or back, within seconds: versions are kept, and only the aliases change. You can repeat it. It
-fails during a deployment. Tables, queues and permissions do not change.
+Without RELEASE, it lists the releases and the version that each function runs. With RELEASE, it points all functions to that
+earlier or later release within seconds. Only the aliases change. Versions, tables, queues and permissions do not change. You
+can repeat the command. It fails during a deployment.
 
 Examples:
   npm run ops -- --stage prod rollback
   npm run ops -- --stage prod rollback 0.2.0-1a2b3c4d5e6f`;
 
-const releaseName = z.string().regex(/^[\w.-]{1,128}$/, 'It must be a release, as "rollback" lists them.');
+const releaseName = z.string().regex(/^[\w.-]{1,128}$/, 'It must be a release. "rollback" lists the releases.');
 
 export const rollback: Noun = {
   name: 'rollback',
   commands: [
     command('rollback', {
-      description: 'list the releases, or point all functions to one of them at once',
+      description: 'list the releases, or point all functions to one of them immediately',
       notes,
-      given: { release: optionalArgument('RELEASE', 'as listed', releaseName) },
+      given: { release: optionalArgument('RELEASE', 'the release to run', releaseName) },
       effect: 'writes',
       isAudited: ({ release }) => release !== undefined,
       act: async (task, { release }): Promise<Report> => {
         const { deployed, label } = task.target;
         if (!deployed)
-          throw new CliError(`${label} has only one release. Name a deployed stage: ops --stage NAME rollback.`);
+          throw new CliError(`${label} has only one release. Specify a deployed stage: ops --stage NAME rollback.`);
         if (release === undefined) return reportReleases(await readReleases(task.target, deployed));
         const outcome = await rollBack(task, deployed, release);
         return reportMoves({ ...outcome, stage: deployed.configuration.stage, next: nextDeployment(deployed) });
@@ -76,7 +76,7 @@ function reportMoves(json: {
   const lines = [
     ...moved.map(({ function: name, from, to }) => `${name}: version ${from} to ${to}`),
     ...(moved.length === 0 ? [`All functions of the release already run ${release}.`] : []),
-    ...(without.length > 0 ? [`Not in the release, and not moved: ${without.join(', ')}.`] : []),
+    ...(without.length > 0 ? [`Not moved, because the release does not contain them: ${without.join(', ')}.`] : []),
     `Next: npm run smoke -- --stage ${stage}`,
     `Next deployment: ${next}`,
   ];

@@ -6,16 +6,16 @@ import type { Target } from '../stage/target.ts';
 import { type LiveFunction, liveAlias, ownStacks, readLiveFunctions } from './live-functions.ts';
 import { isChanging, refuseWhileDeploying } from './stack-states.ts';
 
-/** A release that still has versions in Lambda. */
+/** A release with versions that still exist in Lambda. */
 export interface Release {
   readonly release: string;
-  /** The time of its last version, in RFC 3339. */
+  /** The time of the last version of the release, in RFC 3339. */
   readonly publishedAt: string;
-  /** Its newest version of each function, by the name of the function in the code. */
+  /** The newest version of each function in the release, by the name of the function in the code. */
   readonly versions: ReadonlyMap<string, number>;
 }
 
-/** Reads the functions of a stage and the releases that Lambda still has, newest first. */
+/** Reads the functions of a stage and the releases that still exist in Lambda, newest first. */
 export async function readReleases({ connect }: Pick<Target, 'connect'>, deployed: StageStacks) {
   const client = connect(LambdaClient);
   const functions = await readLiveFunctions(connect, ownStacks(deployed));
@@ -41,7 +41,7 @@ export async function readReleases({ connect }: Pick<Target, 'connect'>, deploye
   return { functions, releases: releases.sort((one, other) => (one.publishedAt < other.publishedAt ? 1 : -1)) };
 }
 
-/** The move of one alias. */
+/** The change of one alias. */
 export interface Move {
   readonly function: string;
   readonly from: number;
@@ -50,7 +50,7 @@ export interface Move {
 
 /**
  * Points all aliases of a stage to the versions of a release, and removes their weights. The call can be repeated.
- * @throws {CliError} if no function has the release, if a deployment is running, or if an alias could not be moved.
+ * @throws {CliError} if no function has the release, a deployment is in progress, or an alias could not be moved.
  */
 export async function rollBack(task: AuditedTask, deployed: StageStacks, release: string) {
   const { target, progress, confirm, recordResult } = task;
@@ -61,32 +61,32 @@ export async function rollBack(task: AuditedTask, deployed: StageStacks, release
   const chosen = releases.find(one => one.release === release);
   if (!chosen) {
     const known = releases.map(one => one.release).join(', ') || 'none';
-    throw new CliError(`${target.label} has no release ${release}. Its releases are: ${known}.`);
+    throw new CliError(`${target.label} has no release ${release}. Available releases: ${known}.`);
   }
   recordResult({ release });
   const without = functions.filter(({ name }) => !chosen.versions.has(name)).map(({ name }) => name);
   const moves = functions.flatMap(one => {
     const to = chosen.versions.get(one.name);
-    const isThere = to === undefined || (one.version === to && one.sharing.length === 0);
-    return isThere ? [] : [{ ...one, to }];
+    const isUnchanged = to === undefined || (one.version === to && one.sharing.length === 0);
+    return isUnchanged ? [] : [{ ...one, to }];
   });
   const outcome = { release, moved: moves.map(moveOf), without };
   if (moves.length === 0) return outcome;
-  const sentence = moves.map(({ name, version, to }) => `${name} from version ${version} to ${to}`).join(', ');
-  await confirm(`This points ${sentence} of ${target.label}.`);
+  const changes = moves.map(({ name, version, to }) => `${name} from version ${version} to ${to}`).join(', ');
+  await confirm(`This changes ${target.label}: ${changes}.`);
   refuseWhileDeploying(await describe());
   progress('Moving the aliases');
   const lambda = target.connect(LambdaClient);
   const results = await Promise.allSettled(moves.map(move => moveAlias(lambda, move)));
-  const done = moves.filter((_, index) => results[index]?.status === 'fulfilled');
-  recordResult({ functions: done.map(({ name, version, to }) => `${name} ${version}->${to}`) });
+  const moved = moves.filter((_, index) => results[index]?.status === 'fulfilled');
+  recordResult({ functions: moved.map(({ name, version, to }) => `${name} ${version}->${to}`) });
   const failed = results.flatMap((result, index) =>
     result.status === 'rejected' ? [`${moves[index]?.name} (${describeError(result.reason, target.unreachable)})`] : [],
   );
   const now = await describe();
   if (now.stacks.some(isChanging) || timesOf(now) !== timesOf(deployed)) {
     throw new CliError(
-      'A deployment started meanwhile, and may move the aliases again. Run the same command again when it has ended.',
+      'A deployment started during the rollback and may move the aliases again. Wait until it has ended, then run the same command again.',
     );
   }
   if (failed.length === 0) return outcome;
@@ -114,7 +114,7 @@ async function moveAlias(
       Name: liveAlias,
       FunctionVersion: String(to),
       RoutingConfig: { AdditionalVersionWeights: {} },
-      ...(revisionId === undefined ? {} : { RevisionId: revisionId }), // fails if the alias was moved meanwhile
+      ...(revisionId === undefined ? {} : { RevisionId: revisionId }), // the update fails if the alias has changed
     }),
   );
 }

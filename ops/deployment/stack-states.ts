@@ -2,7 +2,7 @@ import { CliError } from '../stage/operator.ts';
 import { type DeployedStack, isLeftOver, type StageStacks, stackNameOf } from '../stage/stage-stacks.ts';
 
 /**
- * Returns advice on a stack that is left over, or on its state, or `undefined` if it is deployed or does not exist.
+ * Returns advice on a stack that is left over or in a failed state. Returns `undefined` if it is deployed or does not exist.
  * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
  */
 export function adviceOn(
@@ -17,38 +17,38 @@ export function adviceOn(
     `aws cloudformation ${command} --region ${region} --stack-name ${stackName}`;
   const rollBack = `npx cdk rollback ${stackName} -c stage=${stage}`;
   const subject = `stack ${stackName} is in state ${state}`;
-  const openUp = cloudFormation('update-termination-protection --no-enable-termination-protection');
+  const unprotect = cloudFormation('update-termination-protection --no-enable-termination-protection');
 
   if (isLeftOver(stack, configuration) && state !== 'DELETE_FAILED' && !isChanging(stack)) {
-    const commands = [...(found.EnableTerminationProtection ? [openUp] : []), cloudFormation('delete-stack')];
-    return `stack ${stackName} is left over: stages/${stage}.ts no longer asks for it, and a deployment does not delete it. npx cdk destroy --all would fail at ${stackNameOf(stage, 'Data')}, whose key it imports. Run: ${commands.join(', then: ')}`;
+    const commands = [...(found.EnableTerminationProtection ? [unprotect] : []), cloudFormation('delete-stack')];
+    return `stack ${stackName} is left over: stages/${stage}.ts no longer defines it, and a deployment does not delete it. npx cdk destroy --all would fail at ${stackNameOf(stage, 'Data')}, because ${stackName} imports its key. Run: ${commands.join(', then: ')}`;
   }
   if (settled.includes(state)) return undefined;
 
   if (state === 'UPDATE_ROLLBACK_COMPLETE') {
-    return `${subject}: its last deployment failed and was rolled back. ${cloudFormation('describe-stack-events')} shows why.`;
+    return `${subject}: its last deployment failed and was rolled back. ${cloudFormation('describe-stack-events')} shows the cause.`;
   }
   if (state === 'ROLLBACK_COMPLETE' || state === 'ROLLBACK_FAILED') {
-    const failed = `${subject}: its first deployment failed (${cloudFormation('describe-stack-events')} shows why)`;
+    const failed = `${subject}: its first deployment failed (${cloudFormation('describe-stack-events')} shows the cause)`;
     return found.EnableTerminationProtection
-      ? // Only for this stack. If its file disabled protection, the whole stage would lose its protection.
-        `${failed}, and it cannot be deleted and created again, because it is protected. Run: ${openUp}. The next deployment then deletes it and creates it again.`
+      ? // The command affects only this stack. A change of the stage's file would affect all stacks.
+        `${failed}, and the next deployment cannot replace it, because it is protected. Run: ${unprotect}. The next deployment then deletes it and creates it again.`
       : `${failed}. The next deployment deletes it and creates it again.`;
   }
   if (state === 'UPDATE_ROLLBACK_FAILED' || state === 'UPDATE_FAILED' || state === 'CREATE_FAILED') {
-    return `${subject}: the deployment stopped partway. Correct what ${cloudFormation('describe-stack-events')} names, then run: ${rollBack}`;
+    return `${subject}: the deployment stopped before its end. Correct the problem that ${cloudFormation('describe-stack-events')} shows, then run: ${rollBack}`;
   }
   if (state === 'DELETE_FAILED') {
-    return `${subject}: something in it could not be deleted. Correct what ${cloudFormation('describe-stack-events')} names, then run: ${cloudFormation('delete-stack')}`;
+    return `${subject}: CloudFormation could not delete one of its resources. Correct the problem that ${cloudFormation('describe-stack-events')} shows, then run: ${cloudFormation('delete-stack')}`;
   }
   if (state === 'REVIEW_IN_PROGRESS') {
-    return `${subject}: it was prepared but never created. The next deployment continues with it.`;
+    return `${subject}: it was prepared but not created. The next deployment creates it.`;
   }
   return `${subject}: a deployment is in progress. Wait until it has ended.`;
 }
 
 /**
- * Rejects a rollback during a deployment, which would point the aliases to its own versions at its end.
+ * Rejects a rollback during a deployment, because the deployment would move the aliases again.
  * @throws {CliError} with the commands that end the deployment or wait for its end.
  */
 export function refuseWhileDeploying({ stacks, region }: Pick<StageStacks, 'stacks' | 'region'>): void {
@@ -60,11 +60,11 @@ export function refuseWhileDeploying({ stacks, region }: Pick<StageStacks, 'stac
   const waitFor = (change: string) => `aws cloudformation wait stack-${change}-complete ${options}`;
   const end =
     state === 'UPDATE_IN_PROGRESS'
-      ? `To stop it and roll it back: aws cloudformation cancel-update-stack ${options}, then ${waitFor('rollback')}. Otherwise wait`
+      ? `To stop it and roll it back, run: aws cloudformation cancel-update-stack ${options}, then ${waitFor('rollback')}. Otherwise, wait`
       : 'Wait';
   const isFirst = state === 'ROLLBACK_IN_PROGRESS'; // no waiter can succeed in this state
   const [change = ''] = state.startsWith('UPDATE_ROLLBACK') ? ['rollback'] : state.toLowerCase().split('_');
-  const until = isFirst ? `${waitFor('create')}, which then ends with 255` : waitFor(change);
+  const until = isFirst ? `${waitFor('create')}, which then exits with 255` : waitFor(change);
   throw new CliError(
     `A deployment is in progress: stack ${stackName} is in state ${state}. ${end} until it has ended (${until}), then run this command again.`,
   );
@@ -76,7 +76,7 @@ export function isChanging({ found }: DeployedStack): boolean {
   return state.endsWith('_IN_PROGRESS') && state !== 'REVIEW_IN_PROGRESS';
 }
 
-/** Returns whether CloudFormation rejects an update of a stack in its state, unless the CDK deletes the stack first. */
+/** Returns whether the state of a stack blocks a deployment. The CDK deletes a failed new stack, unless it is protected. */
 export function blocksDeployment(stack: DeployedStack): boolean {
   const { StackStatus = '', EnableTerminationProtection } = stack.found ?? {};
   if (isChanging(stack) || StackStatus === 'DELETE_FAILED') return true;
@@ -84,7 +84,7 @@ export function blocksDeployment(stack: DeployedStack): boolean {
   return ['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'].includes(StackStatus) && EnableTerminationProtection === true;
 }
 
-/** Returns whether a stack was ever deployed. A stack whose first deployment failed is empty. */
+/** Returns whether a stack was ever deployed. After a failed first deployment, a stack is empty. */
 export function isDeployed({ found }: DeployedStack): boolean {
   return found !== undefined && !neverMade.includes(found.StackStatus ?? '');
 }

@@ -20,31 +20,31 @@ const table = argument('table', `of the stage: ${names.join(', ')}`, z.enum(name
 const restored = argument('restored', 'the name of the table that AWS restored', notEmpty);
 
 const copyMissing = command('tables copy', {
-  description: "copy items that are missing from the stage's table; overwrites nothing and can be repeated",
+  description: "copy missing items to the stage's table, without overwriting any; the command can be repeated",
   given: { table, restored },
   effect: 'writes',
-  act: (task, words) => untilInterrupted(signal => copy(task, words, signal), task.print),
-  subject: (_task, words) => ({ table: words.table }),
+  act: (task, given) => untilInterrupted(signal => copy(task, given, signal), task.print),
+  subject: (_task, given) => ({ table: given.table }),
   report: counts => ({
     json: counts,
-    text: `Copied ${counts.copied} of ${counts.restored} restored items and left out ${counts.notCopied}: ${counts.same} are the same, ${counts.changed} were changed since, ${counts.expired} are missing and expired.`,
+    text: `Copied ${counts.copied} of ${counts.restored} restored items. Not copied: ${counts.same} are the same, ${counts.changed} were changed since, ${counts.expired} have expired, and ${counts.notCopied} must not be restored.`,
   }),
 });
 
 const notes = '\nExample:\n  npm run ops -- --stage prod tables copy users Emissor-prod-users-restored';
 export const tables: Noun = { name: 'tables', description: 'restore lost items', notes, commands: [copyMissing] };
 
-async function copy(task: AuditedTask, words: { table: string; restored: string }, interruption: AbortSignal) {
+async function copy(task: AuditedTask, given: { table: string; restored: string }, interruption: AbortSignal) {
   const { target, progress, confirm, recordResult } = task;
-  const own = requireOutput(target, `${words.table.charAt(0).toUpperCase()}${words.table.slice(1)}Table`);
+  const own = requireOutput(target, `${given.table.charAt(0).toUpperCase()}${given.table.slice(1)}Table`);
   const keyNames = await keyNamesOf(target, own);
-  const restoredNames = await keyNamesOf(target, words.restored);
-  if (keyNames.join() !== restoredNames.join()) throw new CliError(`${words.restored} is not a copy of ${own}.`);
-  await confirm(`This copies all items of ${words.restored} that ${own} lacks, including those deleted on purpose.`);
+  const restoredNames = await keyNamesOf(target, given.restored);
+  if (keyNames.join() !== restoredNames.join()) throw new CliError(`${given.restored} is not a copy of ${own}.`);
+  await confirm(`This copies all items of ${given.restored} that are missing in ${own}, even if they were deleted.`);
   const counts = { restored: 0, same: 0, changed: 0, expired: 0, copied: 0, notCopied: 0 };
-  for await (const { Items = [] } of paginateScan({ client: target.documents() }, { TableName: words.restored })) {
+  for await (const { Items = [] } of paginateScan({ client: target.documents() }, { TableName: given.restored })) {
     for (const items of chunksOf(Items, 40)) {
-      const results = await Promise.allSettled(items.map(copyItem)); // no call is in flight when one fails
+      const results = await Promise.allSettled(items.map(copyItem)); // a failure waits for the other calls
       for (const result of results) if (result.status === 'fulfilled') counts[result.value] += 1;
       counts.restored += items.length;
       if (counts.copied > 0) recordResult({ count: counts.copied });
@@ -61,7 +61,7 @@ async function copy(task: AuditedTask, words: { table: string; restored: string 
     if (isDeepStrictEqual(item, present)) return 'same';
     if (present && item.kind !== 'encryption') return 'changed';
     if (!present && Number(item.ttl) * 1_000 <= target.clock.now()) return 'expired';
-    if (!(await mayReturn(task, words.table, item))) return 'notCopied';
+    if (!(await mayRestore(task, given.table, item))) return 'notCopied';
     return (await put(item)) ? 'copied' : 'changed';
   }
 
@@ -74,20 +74,20 @@ async function copy(task: AuditedTask, words: { table: string; restored: string 
       if (!isNamed(error, 'ConditionalCheckFailedException')) throw error;
     }
     if (item.kind !== 'encryption') return false;
-    // Another key now has its generation. With the lowest generation, the key still decrypts but never becomes active.
+    // Another key has the generation of this key. With the lowest generation, this key decrypts but never becomes active.
     const keys = await readKeys(target.dynamo, own, 'encryption');
     const generation = (keys[0]?.generation ?? 1) - 1;
     return keys.every(({ keyId }) => keyId !== item.keyId) && put({ ...item, generation });
   }
 }
 
-/** Skips a key that may have been revoked, and a credential whose user was deleted or has a new address. */
-async function mayReturn({ target, warn }: AuditedTask, name: string, item: Item): Promise<boolean> {
+/** Returns false for a key that may have been revoked, and for a credential if its user is deleted or has a new address. */
+async function mayRestore({ target, warn }: AuditedTask, name: string, item: Item): Promise<boolean> {
   if (name !== 'credentials') return name !== 'keyring' || item.kind === 'encryption';
   const reading = openUsers(target).findUser(String(item.userId));
   const user = await reading.catch(error => {
     if (!(error instanceof z.core.$ZodError)) throw error;
-    warn(`user ${item.userId} could not be read, so its credential was left out`);
+    warn(`could not read user ${item.userId}, so the credential of the user was not copied`);
   });
   return user?.email === item.email;
 }

@@ -11,7 +11,7 @@ import { openKeyring, openRotation } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
 const examples = `
-Signing keys sign access tokens, MAC keys authenticate refresh tokens, and encryption keys encrypt the secrets of webhooks. A
+Signing keys sign access tokens. MAC keys authenticate refresh tokens. Encryption keys encrypt the secrets of webhooks. A
 daily job rotates the keys that are due.
 
 Examples:
@@ -33,7 +33,7 @@ const key = makeShape<KeyView>([
 ]);
 
 const list = command('keys list', {
-  description: 'list all keys: next, active, retiring',
+  description: 'list all keys, with their states (next, active or retiring)',
   given: { kind },
   effect: 'reads',
   act: ({ target }, { kind }) => readKeys(target, kind ? [kind] : keyKinds),
@@ -41,17 +41,17 @@ const list = command('keys list', {
 });
 
 export const rotateKeys = command('keys rotate', {
-  description: 'create the keys that are due and delete expired ones, as the service does every day',
+  description: 'create the keys that are due and delete expired keys, as the service does every day',
   notes: examples,
   given: {
-    now: flag('create a key and use it at once; earlier keys retire and stay valid'),
-    revoke: flag('like --now, and delete earlier keys: ends access tokens (signing), or all sessions (mac)', {
+    now: flag('create a key and use it immediately; earlier keys retire and stay valid'),
+    revoke: flag('like --now, but delete earlier keys, which ends access tokens (signing) or all sessions (mac)', {
       now: true,
     }),
     kind,
   },
   effect: 'writes',
-  refuse: ({ now, kind }) => kind !== undefined && !now && '--kind needs --now: without --now, all kinds are rotated.',
+  refuse: ({ now, kind }) => kind !== undefined && !now && '--kind requires --now. By default, all kinds are rotated.',
   act: async (task, { now, revoke = false, kind }) => {
     const { target } = task;
     const kinds = kind ? [kind] : keyKinds;
@@ -59,7 +59,7 @@ export const rotateKeys = command('keys rotate', {
     nameRotated(task, results);
     if (now && target.deployed) {
       await runDailyRotation(target).catch(error =>
-        task.warn(`The keys were created. ${describeError(error, target.unreachable)}`),
+        task.warn(`the keys were created, but ${describeError(error, target.unreachable)}`),
       );
     }
     const keys = await readKeys(target, kinds).catch(error => {
@@ -76,10 +76,12 @@ export const rotateKeys = command('keys rotate', {
   change: ({ now, revoke }) => ({ now, revoke }),
   report: (rotated, { now }) => {
     const kinds = rotated.map(({ kind, generation, created, removed }) => {
-      const gone =
+      const noKey =
         generation === undefined ? 'no key was due' : `created generation ${generation}, which has been deleted since`;
-      const made = created ? `key ${created.keyId} is ${created.state}, in use from ${iso(created.activeFrom)}` : gone;
-      return `${kind}: ${made}${removed.length > 0 ? `; deleted generation ${removed.join(', ')}` : ''}.`;
+      const result = created
+        ? `key ${created.keyId} is ${created.state}, in use from ${iso(created.activeFrom)}`
+        : noKey;
+      return `${kind}: ${result}${removed.length > 0 ? `; deleted generation ${removed.join(', ')}` : ''}.`;
     });
     const note = now ? '\n\nAll functions use the new keys within 30 seconds.' : '';
     return {
@@ -95,7 +97,7 @@ export const rotateKeys = command('keys rotate', {
 
 export const keys: Noun = {
   name: 'keys',
-  description: 'keys that sign and authenticate tokens and encrypt secrets: list, rotate',
+  description: 'keys that sign tokens, authenticate tokens and encrypt secrets: list, rotate',
   notes: examples,
   commands: [list, rotateKeys],
 };
@@ -115,7 +117,7 @@ async function readKeys(target: Target, kinds: readonly KeyKind[]) {
   );
 }
 
-/** Rotates keys. @throws {CliError} if a step fails, or the operator does not confirm a revocation of encryption keys. */
+/** Rotates keys. @throws {CliError} if a step fails, the operator does not confirm, or only encryption keys are revoked. */
 async function rotateAtOnce(
   task: AuditedTask,
   kinds: readonly KeyKind[],
@@ -124,15 +126,15 @@ async function rotateAtOnce(
   const { target, confirm } = task;
   const ends = kinds.flatMap(kind => endedBy[kind] ?? []);
   if (revoke && ends.length === 0) {
-    throw new CliError('Encryption keys cannot be revoked: every stored autorizacao and signing secret would be lost.');
+    throw new CliError('Encryption keys cannot be revoked, because all autorizacao values and secrets would be lost.');
   }
-  if (revoke) await confirm(`This ends ${ends.join(' and ')} of ${target.label}.`);
+  if (revoke) await confirm(`This permanently ends ${ends.join(' and ')} of ${target.label}.`);
   const rotation = openRotation(target);
   const results: RotationResult[] = [];
   for (const [at, kind] of kinds.entries()) {
     try {
       const result = await rotation.rotateNow(kind, { revoke: revoke && kind in endedBy });
-      if (result.created === undefined) throw new CliError(`another rotation of ${kind} keys ran at once.`);
+      if (result.created === undefined) throw new CliError(`another rotation of ${kind} keys ran at the same time.`);
       results.push(result);
       nameRotated(task, results);
     } catch (error) {
@@ -144,7 +146,7 @@ async function rotateAtOnce(
   return results;
 }
 
-/** Returns the error of a rotation that failed midway, with the results, the rest, and the commands for the rest. */
+/** Returns the error of an incomplete rotation, with its results, its remaining steps, and the commands for these steps. */
 function incomplete({ target }: Pick<AuditedTask, 'target'>, { error, results, left, revoke }: Incomplete): CliError {
   const undeleted = error instanceof RevocationError ? error : undefined;
   const leftOf = (kind: KeyKind) =>
@@ -166,7 +168,7 @@ function incomplete({ target }: Pick<AuditedTask, 'target'>, { error, results, l
 interface Incomplete {
   readonly error: unknown;
   readonly results: readonly RotationResult[];
-  /** The kinds that are not rotated, or only partly. */
+  /** The kinds that are not or only partly rotated. */
   readonly left: readonly KeyKind[];
   readonly revoke: boolean;
 }
@@ -180,8 +182,8 @@ function textOf({ kind, created, removed }: RotationResult): string {
 }
 
 /**
- * Runs the daily rotation in the stage's own function. This tests the role and the code of the function, and ends the
- * alarm `KeysNotRotated`, which monitors only that function.
+ * Runs the daily rotation in the stage's function. The call tests the role and the code of the function, and ends the
+ * alarm `KeysNotRotated`, which monitors only this function.
  * @throws {CliError} with the error of the function.
  */
 async function runDailyRotation(target: Target): Promise<readonly RotationResult[]> {
@@ -189,14 +191,14 @@ async function runDailyRotation(target: Target): Promise<readonly RotationResult
   const { InvokeCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
   const invocation = new InvokeCommand({ FunctionName: requireOutput(target, 'RotateKeysFunction') });
   const { FunctionError, Payload } = await target.connect(LambdaClient).send(invocation);
-  const answer: unknown = JSON.parse(Buffer.from(Payload ?? []).toString());
-  if (FunctionError === undefined) return rotated.parse(answer);
-  const { errorType, errorMessage } = failed.parse(answer);
-  throw new CliError(`The daily rotation failed: ${errorType}: ${errorMessage} (docs/runbook.md, "KeysNotRotated").`);
+  const response: unknown = JSON.parse(Buffer.from(Payload ?? []).toString());
+  if (FunctionError === undefined) return payload.parse(response);
+  const { errorType, errorMessage } = errorSchema.parse(response);
+  throw new CliError(`the daily rotation failed: ${errorType}: ${errorMessage} (docs/runbook.md, "KeysNotRotated").`);
 }
 
-const rotated = z.array(z.object({ kind: z.enum(keyKinds), created: z.int().optional(), removed: z.array(z.int()) }));
-const failed = z.object({ errorType: z.string().default('error'), errorMessage: z.string().default('') });
+const payload = z.array(z.object({ kind: z.enum(keyKinds), created: z.int().optional(), removed: z.array(z.int()) }));
+const errorSchema = z.object({ errorType: z.string().default('error'), errorMessage: z.string().default('') });
 
-/** The tokens that end with the keys of a kind. Encryption keys are not listed, because they protect stored secrets. */
+/** The tokens that a revocation of each kind ends. Encryption keys protect stored secrets, and cannot be revoked. */
 const endedBy: Partial<Record<KeyKind, string>> = { signing: 'every access token', mac: 'every refresh token' };

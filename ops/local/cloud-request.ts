@@ -11,7 +11,7 @@ export interface ServiceOutputs {
   readonly EventsQueueUrl: string;
   readonly DeadLetterQueueUrl: string;
   readonly ReceiverUrl: string;
-  /** The URL without a token. The link with a token is printed. */
+  /** The URL of the console without a token. The run prints a link with a token. */
   readonly ConsoleUrl: string;
   readonly Demo: DemoCredentials;
 }
@@ -19,7 +19,7 @@ export interface ServiceOutputs {
 /** The root folder of the project. */
 export const root = join(import.meta.dirname, '../..');
 
-/** Returns the request for a local cloud that runs Emissor with the given options. */
+/** Returns the request for a local cloud that runs Emissor with these options. */
 export function cloudRequest(
   { port, assemblyDirectory, stageValues, ...options }: LocalOptions,
   {
@@ -29,7 +29,7 @@ export function cloudRequest(
   }: { readonly terminal: Terminal; readonly signal: AbortSignal; readonly consoleUrl: string },
 ): LocalCloudRequest<ServiceOutputs> {
   const { dataDirectory } = options;
-  /** The ports are consecutive. If `port` is 0, each part uses any free port. */
+  /** Returns a port of a part. The ports are consecutive, unless `port` is 0 and each part uses any free port. */
   const portAt = (offset: number) => (port === 0 ? 0 : port + offset);
   return {
     ...options,

@@ -12,17 +12,17 @@ import { greeting } from './greeting.ts';
 import { type LocalOptions, parseOptions, UsageError } from './options.ts';
 
 /**
- * Runs Emissor on this machine until it receives a request to stop.
- * @param words - the command line, without node and script.
- * @returns the exit code, which is 0, 1 for a failed run, or 2 for an invalid command line. An error that the user can
- * correct is printed as one line on stderr.
+ * Runs Emissor on this machine until it receives a signal to stop. Prints an error that the user can correct as one line
+ * on standard error.
+ * @param args - the command line, without node and script.
+ * @returns the exit code: 0 on success, 1 if the run failed, and 2 if the command line is invalid.
  */
-export async function runLocally(words: readonly string[]): Promise<number> {
-  // The reader of the output may close it. The run continues.
+export async function runLocally(args: readonly string[]): Promise<number> {
+  // The run continues if the reader of the output closes it.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   const signal = listenForStop();
   try {
-    const options = parseOptions(words, join(root, '.local/outputs.json'));
+    const options = parseOptions(args, join(root, '.local/outputs.json'));
     if (options) await runUntilEnd(options, openTerminal(process.stdout), signal);
     return 0;
   } catch (error) {
@@ -32,13 +32,13 @@ export async function runLocally(words: readonly string[]): Promise<number> {
   }
 }
 
-/** Aborts at the first request to stop. A second request ends the process immediately. */
+/** Returns an abort signal for the first stop signal to the process. A second stop signal ends the process immediately. */
 function listenForStop(): AbortSignal {
   const stopping = new AbortController();
   let firstAt: number | undefined;
   for (const name of stopSignals) {
     process.on(name, () => {
-      if (firstAt !== undefined && Date.now() - firstAt > echo) process.exit(1);
+      if (firstAt !== undefined && Date.now() - firstAt > echoMs) process.exit(1);
       firstAt ??= Date.now();
       stopping.abort();
     });
@@ -52,8 +52,8 @@ const stopSignals: readonly NodeJS.Signals[] =
   process.platform === 'win32' ? ['SIGINT', 'SIGTERM', 'SIGBREAK', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
 
 /**
- * Stops a run whose npm was killed. The script `start` replaces its shell with this program (`exec`), so npm forwards
- * SIGINT and SIGTERM and waits for it. npm cannot forward SIGKILL. (On Windows, the parent's id never changes.)
+ * Stops the run if its npm was killed. The script `start` replaces its shell with this program (`exec`), so npm forwards
+ * SIGINT and SIGTERM and waits. npm cannot forward SIGKILL. On Windows, the id of the parent never changes.
  */
 function onParentExit(stop: () => void): void {
   const parent = process.ppid;
@@ -93,13 +93,13 @@ async function runUntilEnd(options: LocalOptions, terminal: Terminal, signal: Ab
     for (const line of greeting(outputs, details)) terminal.say(line);
     onEnter(() => terminal.say(`console    ${makeLink()}`));
     if (!signal.aborted) await once(signal, 'abort');
-    terminal.say('\nStopping when running requests have finished. Press Ctrl-C again to stop immediately.');
+    terminal.say('\nStopping after the requests in flight. Press Ctrl-C again to stop immediately.');
   } finally {
     await Promise.allSettled(cleanup.map(async step => step()));
   }
 }
 
-/** Returns the options of the console, whose links sign in as the demo admin. */
+/** Returns the options of the console. Its links log in the demo admin. */
 function consoleOptions({ AuthUrl, BaseUrl, Demo }: ServiceOutputs) {
   return {
     service: { authUrl: AuthUrl, baseUrl: BaseUrl, fetch },
@@ -112,21 +112,21 @@ function consoleOptions({ AuthUrl, BaseUrl, Demo }: ServiceOutputs) {
   };
 }
 
-/** Writes documents named after the outputs file, because the folder may contain documents that are not of this run. */
+/** Writes the OpenAPI documents. Their names start with the name of the outputs file, to keep documents of other runs. */
 function writeDocuments({ outputsFile }: LocalOptions, { AuthUrl, BaseUrl }: ServiceOutputs) {
   const prefix = `${basename(outputsFile, '.json')}.`;
   try {
     return writeStageDocuments(dirname(outputsFile), { auth: AuthUrl, base: BaseUrl }, prefix);
   } catch (error) {
-    const problem = `The OpenAPI documents could not be written next to ${outputsFile}: ${messageOf(error)}`;
+    const problem = `Could not write the OpenAPI documents next to ${outputsFile}: ${messageOf(error)}`;
     throw new StartError(problem, 'outputs-unwritable');
   }
 }
 
-/** Calls a function each time Enter is pressed, if there is a terminal. */
+/** Calls a function each time the user presses Enter, if there is a terminal. */
 function onEnter(act: () => void): void {
   if (process.stdin.isTTY) createInterface({ input: process.stdin }).on('line', act);
 }
 
-/** npm repeats the signal that the terminal has already sent. Within this time, in milliseconds, both count as one. */
-const echo = 500;
+/** Signals within this time count as one, because npm repeats the terminal's signal. In milliseconds. */
+const echoMs = 500;

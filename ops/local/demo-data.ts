@@ -4,21 +4,21 @@ import * as z from 'zod';
 import { openClients, openUsers } from '../stage/stores.ts';
 import { localTarget } from '../stage/target.ts';
 
-/** The credentials of a client with both grants and of an admin user. Both exist from the start. */
+/** The credentials of the demo client, which has both grants, and of the demo admin. */
 export type DemoCredentials = Readonly<z.output<typeof credentialsSchema>>;
 
 /**
- * Creates the demo client (both grants) and the demo admin, unless the credentials in the file still exist.
- * @param file - stores the credentials across restarts, because the tables only contain hashes. @default - none
- * @throws {StartError} if the stacks lack a table
+ * Creates the demo client and the demo admin, unless the client and the admin in the file still exist.
+ * @param file - the file that stores the credentials across restarts, because the tables only contain hashes.
+ * @throws {StartError} if the stacks have no output with a table.
  */
 export async function provisionDemo(outputs: RunOutputs, file?: string): Promise<DemoCredentials> {
   for (const table of ['ClientsTable', 'UsersTable', 'CredentialsTable']) requiredOutput(outputs, table);
   const target = localTarget(outputs);
   const [clients, users] = [openClients(target), openUsers(target)];
   try {
-    const kept = readKept(file);
-    if (kept && (await clients.findClient(kept.ClientId)) && (await users.findUserByEmail(kept.Username))) return kept;
+    const demo = readStored(file);
+    if (demo && (await clients.findClient(demo.ClientId)) && (await users.findUserByEmail(demo.Username))) return demo;
     const accountId = 'demo';
     const email = 'admin@example.com';
     const password = target.makeId(22);
@@ -26,7 +26,7 @@ export async function provisionDemo(outputs: RunOutputs, file?: string): Promise
       name: 'Demo',
       grants: ['password', 'refresh_token'],
     });
-    const earlier = await users.findUserByEmail(email); // created by a run that ended before it could write the file
+    const earlier = await users.findUserByEmail(email); // an earlier run ended before it wrote the file
     if (earlier) await users.setUserPassword(earlier.userId, password);
     else await users.createUser({ email, password, accountId, role: 'admin' });
 
@@ -44,7 +44,7 @@ export async function provisionDemo(outputs: RunOutputs, file?: string): Promise
   }
 }
 
-function readKept(file: string | undefined): DemoCredentials | undefined {
+function readStored(file: string | undefined): DemoCredentials | undefined {
   try {
     return credentialsSchema.parse(JSON.parse(readFileSync(file ?? '', 'utf8')));
   } catch {

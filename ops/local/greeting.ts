@@ -1,6 +1,6 @@
 import type { ServiceOutputs } from './cloud-request.ts';
 
-/** Returns the text that a run prints when it is ready: the addresses, a first request, and how to stop the run. */
+/** Returns the lines that a run prints once it is ready, with its addresses, a first request and the next steps. */
 export function greeting(
   outputs: ServiceOutputs & { readonly DynamoDbEndpoint: string },
   { outputsFile, consoleLink, mappings }: GreetingDetails,
@@ -8,7 +8,7 @@ export function greeting(
   const { AuthUrl, BaseUrl, ReceiverUrl, EventsQueueUrl, DynamoDbEndpoint, Demo } = outputs;
   return [
     '',
-    'Emissor runs here:',
+    'Emissor is running:',
     `  auth       ${AuthUrl}`,
     `  API        ${BaseUrl}`,
     `  events     ${EventsQueueUrl}`,
@@ -28,8 +28,8 @@ export function greeting(
     ...firstRequest(outputs),
     '',
     'Next steps:',
-    '  npm run smoke    in another terminal: a token, a webhook, and an event that is delivered',
-    '  the console      "First steps" does the same by clicking, with your own receiver if you want',
+    '  npm run smoke    run it in another terminal to get a token, register a webhook and receive an event',
+    '  the console      "First steps" does the same in the browser, optionally with your own receiver',
     '',
     'Press Ctrl-C to stop.',
     '',
@@ -43,7 +43,7 @@ interface GreetingDetails {
   readonly mappings: ReadonlyMap<string, number>;
 }
 
-/** Returns the first request, on one line on Windows, whose shells continue lines differently. */
+/** Returns the first request. On Windows, it is a single line, because the shells continue lines differently. */
 function firstRequest({ AuthUrl, Demo }: ServiceOutputs): readonly string[] {
   const lines = [
     `  curl -s ${AuthUrl}/oauth/v1/token -d grant_type=password`,

@@ -7,21 +7,21 @@ import { callersPath } from '../command-line/forms.ts';
 
 /** The parsed command line of a local run. */
 export interface LocalOptions {
-  /** The port of {auth_url}. The ports of the other parts follow it. With 0, each part uses any free port. */
+  /** The port of {auth_url}. The other parts use the following ports. With 0, each part uses any free port. */
   readonly port: number;
-  /** The folder that stores tables, queues, keys and the demo data across restarts. If missing, they are in memory. */
+  /** The folder that stores tables, queues, keys and demo data across restarts. Without it, they are in memory. */
   readonly dataDirectory?: string;
-  /** The port of a plain HTTP server on 127.0.0.1, by public host name. */
+  /** The ports of plain HTTP servers on 127.0.0.1, by public host name. */
   readonly mappings: ReadonlyMap<string, number>;
-  /** The file with more host names, which is read again whenever it changes. */
+  /** The file with more host names. The run reads it again whenever it changes. */
   readonly hostsFile?: string;
-  /** The file with the faults to inject, which is read again whenever it changes. */
+  /** The file with the faults to inject. The run reads it again whenever it changes. */
   readonly faultsFile?: string;
-  /** The cloud assembly to run. @default - the app is synthesised */
+  /** The cloud assembly to run. By default, the run synthesises the app. */
   readonly assemblyDirectory?: string;
   /** The stage values to override, as the context of the CDK app. */
   readonly stageValues: Readonly<Record<string, string>>;
-  /** The file for the URLs and credentials of this run. */
+  /** The file to which the run writes its URLs and credentials. */
   readonly outputsFile: string;
 }
 
@@ -31,25 +31,24 @@ export class UsageError extends StartError {
 }
 
 /**
- * Parses the command line (without node and script).
- *
- * @returns `undefined` if the help was requested and has been printed.
- * @throws {UsageError} if anything is unknown or malformed.
+ * Parses the command line, without node and script.
+ * @returns the options, or `undefined` if the help was requested and printed.
+ * @throws {UsageError} if the command line is invalid.
  */
-export function parseOptions(words: readonly string[], defaultOutputsFile: string): LocalOptions | undefined {
+export function parseOptions(args: readonly string[], defaultOutputsFile: string): LocalOptions | undefined {
   const command = makeCommand(defaultOutputsFile);
   try {
-    command.parse(words, { from: 'user' });
+    command.parse(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return undefined;
     throw asUsageError(error);
   }
   const given = command.opts();
-  const empty = command.options.find(option => given[option.attributeName()] === ''); // an unset variable of a shell
-  if (empty) throw new UsageError(`${empty.long}: it must not be empty.`);
+  const empty = command.options.find(option => given[option.attributeName()] === ''); // a shell variable may be unset
+  if (empty) throw new UsageError(`${empty.long} must not be empty.`);
   if (given.assembly !== undefined && (given.set !== undefined || given.retrySchedule !== undefined)) {
     throw new UsageError(
-      '--assembly already contains its stage values: --set and --retry-schedule cannot change them.',
+      'The assembly already contains its stage values. --assembly cannot be used with --set or --retry-schedule.',
     );
   }
   return {
@@ -69,25 +68,25 @@ export function parseOptions(words: readonly string[], defaultOutputsFile: strin
 
 function makeCommand(defaultOutputsFile: string): Command {
   return new Command('npm start --')
-    .description('Synthesises the CDK app for stage "local" and runs its template on this machine.')
+    .description('Synthesises the CDK app for stage "local" and runs its templates on this machine.')
     .option(
       '--port <number>',
-      'auth listens on N, the API on N+1, the receiver on N+2, SQS on N+3, DynamoDB on N+4, the console on N+5; 0: each on any free port',
+      'the port N of auth; the API listens on N+1, the receiver on N+2, SQS on N+3, DynamoDB on N+4, the console on N+5; with 0, each uses any free port',
       parsePort,
       4000,
     )
-    .option('--data <directory>', 'keep state across restarts (default: in memory)')
+    .option('--data <directory>', 'store state across restarts in this directory (default: in memory)')
     .option('--map <host=url>', 'forward https://HOST/ to http://127.0.0.1:PORT (repeatable)', addMapping)
     .option(
       '--hosts <file>',
-      'JSON file of such hosts: name -> URL or list of addresses (packages/cloud/src/local/README.md); re-read when it changes',
+      'JSON file of more hosts, from name to URL or list of addresses (packages/cloud/src/local/README.md); read again when it changes',
     )
     .option(
       '--faults <file>',
-      'JSON file of faults to inject and how often (packages/cloud/src/local/README.md); re-read when it changes',
+      'JSON file of faults to inject, with their rates (packages/cloud/src/local/README.md); read again when it changes',
     )
     .option('--assembly <directory>', 'run this cloud assembly (default: synthesise the app)')
-    .option('--retry-schedule <waits>', 'waits between delivery attempts, like 1s,2s,5s')
+    .option('--retry-schedule <waits>', 'the waits between delivery attempts, such as 1s,2s,5s')
     .option('--set <key=value>', 'override a value of the stage configuration (repeatable)', addStageValue)
     .option('--outputs <file>', 'the file for URLs and demo credentials', defaultOutputsFile)
     .helpOption('--help', 'show this help')
@@ -97,7 +96,7 @@ function makeCommand(defaultOutputsFile: string): Command {
     .exitOverride();
 }
 
-/** Returns an error of commander without "error: " and on one line, or any other error unchanged. */
+/** Converts an error of commander to a usage error of one line. Returns other errors unchanged. */
 function asUsageError(error: unknown): unknown {
   return error instanceof CommanderError
     ? new UsageError(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (--help shows the options)`)
@@ -107,8 +106,8 @@ function asUsageError(error: unknown): unknown {
 /** Checks stage values before the synthesis, which takes seconds. */
 function checkStageValues(values: Record<string, string>): Record<string, string> {
   const domain = ['authDomain', 'baseDomain'].find(key => key in values);
-  if (domain !== undefined) throw new UsageError(`${domain}: a local run cannot have custom domains.`);
-  if ('smokeSchedule' in values) throw new UsageError('smokeSchedule: a local run has none. Run "npm run smoke".');
+  if (domain !== undefined) throw new UsageError(`A local run cannot have custom domains (${domain}).`);
+  if ('smokeSchedule' in values) throw new UsageError('A local run has no smokeSchedule. Run "npm run smoke".');
   try {
     stageConfiguration('local', values);
     return values;
@@ -123,7 +122,7 @@ function parsePort(text: string): number {
   throw new InvalidArgumentError(`It must be a whole number from 0 to ${lastFirstPort}. A run uses 6 ports.`);
 }
 
-/** The highest first port. Five more ports follow it. */
+/** The maximum of `--port`. The run uses five more ports. */
 const lastFirstPort = 65_530;
 
 function addMapping(text: string, earlier: ReadonlyMap<string, number> = new Map()): ReadonlyMap<string, number> {
@@ -138,6 +137,6 @@ function addMapping(text: string, earlier: ReadonlyMap<string, number> = new Map
 function addStageValue(text: string, earlier: Record<string, string> = {}): Record<string, string> {
   const [, key, value] = /^([A-Za-z][A-Za-z0-9]*)=(.*)$/s.exec(text) ?? [];
   if (key === undefined || value === undefined) throw new InvalidArgumentError('It must be KEY=VALUE.');
-  if (key === 'stage') throw new InvalidArgumentError('A local run is always of stage "local".');
+  if (key === 'stage') throw new InvalidArgumentError('A local run always uses stage "local".');
   return { ...earlier, [key]: value };
 }

@@ -1,14 +1,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
-/** A request that the built-in receiver received, as its page lists it. */
+/** A request to the built-in receiver. */
 export interface ReceivedDelivery {
-  /** In RFC 3339, UTC. */
+  /** The time of the request, in RFC 3339, UTC. */
   readonly at: string;
   readonly method: string;
   readonly path: string;
-  /** Names are in lower case. Duplicates are joined by a comma and a space. */
+  /** The headers, by lower-case name. Values of duplicates are joined with a comma and a space. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The first 16 KiB at most. */
+  /** The first 16 KiB of the body. */
   readonly body: string;
   /** The status of the response. */
   readonly status: number;
@@ -20,7 +20,7 @@ export function makeReceiver(onDelivery: (delivery: ReceivedDelivery) => void): 
 
   const show = (request: IncomingMessage, response: ServerResponse): boolean => {
     const view = `${request.method} ${request.url}`;
-    if (view === 'GET /deliveries') answer(response, 200, 'application/json', JSON.stringify(deliveries));
+    if (view === 'GET /deliveries') respond(response, 200, 'application/json', JSON.stringify(deliveries));
     else if (view === 'DELETE /deliveries') {
       deliveries = [];
       response.writeHead(204).end();
@@ -35,20 +35,20 @@ export function makeReceiver(onDelivery: (delivery: ReceivedDelivery) => void): 
     const headers = joinHeaders(request);
     const body = await readStart(request);
     const delivery = { at, method, path, headers, body: body.toString('utf8'), status };
-    deliveries = [...deliveries, delivery].slice(-keptDeliveries);
+    deliveries = [...deliveries, delivery].slice(-maxDeliveries);
     onDelivery(delivery);
     response.writeHead(status).end();
   };
 
   return function receiver(request, response) {
     const { headers, socket } = request;
-    const isAskedHere = ['127.0.0.1', 'localhost'].some(name => headers.host === `${name}:${socket.localPort}`);
-    if (isAskedHere && show(request, response)) return;
-    receive(request, response).catch(() => response.destroy()); // the request was cut off
+    const isLocalPage = ['127.0.0.1', 'localhost'].some(name => headers.host === `${name}:${socket.localPort}`);
+    if (isLocalPage && show(request, response)) return;
+    receive(request, response).catch(() => response.destroy()); // the client closed the connection
   };
 }
 
-function answer(response: ServerResponse, status: number, type: string, body: string): void {
+function respond(response: ServerResponse, status: number, type: string, body: string): void {
   response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(body);
 }
 
@@ -67,11 +67,11 @@ async function readStart(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request) {
-    if (length < keptBytes) chunks.push(chunk.subarray(0, keptBytes - length));
+    if (length < maxBytes) chunks.push(chunk.subarray(0, maxBytes - length));
     length += chunk.length;
   }
   return Buffer.concat(chunks);
 }
 
-const keptDeliveries = 2_000;
-const keptBytes = 16 * 1024;
+const maxDeliveries = 2_000;
+const maxBytes = 16 * 1024;

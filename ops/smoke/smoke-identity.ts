@@ -6,7 +6,7 @@ import { isNamed } from '../stage/operator.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 import { createLogin } from '../tenants/program-login.ts';
 
-/** Creates the client and the user of smoke tests. */
+/** Creates a client and a user for smoke tests. */
 export function createIdentity(target: Target): Promise<Identity> {
   return createLogin(target, { account: smokeAccount, name: 'Smoke test', domain: 'smoke.invalid' });
 }
@@ -25,7 +25,7 @@ export async function storeIdentity(target: Target, parameter: string, identity:
   await ssm.send(new PutParameterCommand({ Name: parameter, Value, Type: 'SecureString', KeyId, Overwrite: true }));
 }
 
-/** Deletes the parameter. A missing parameter counts as deleted. */
+/** Deletes the parameter, if it exists. */
 export async function deleteParameter(target: Target, parameter: string): Promise<void> {
   try {
     await target.connect(SSMClient).send(new DeleteParameterCommand({ Name: parameter }));

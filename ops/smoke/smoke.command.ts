@@ -9,9 +9,9 @@ import { removeIdentity, rotateCredentials, testStage } from './smoke.ts';
 
 const examples = `
 The test uses the public URLs, as an integrator does, with a client and a user of the account _smoke. The first test of a
-stage creates both and stores them in Parameter Store. On a local run each test creates its own. The test deletes its webhook
-at the end, even if it fails or Ctrl-C stops it. If two tests run at once, the later one may fail. The exit code is 0 if the
-test passed.
+stage creates the client and the user and stores them in Parameter Store. On a local run, each test creates new ones. The test
+deletes its webhook at the end, even if it fails or is stopped with Ctrl-C. If two tests run at the same time, the later test
+may fail. The exit code is 0 if the test passed.
 
 Examples:
   npm run smoke -- --stage dev
@@ -27,12 +27,12 @@ const rotate = command('smoke rotate-credentials', {
   subject: () => ({ account: smokeAccount }),
   report: ({ clientId, username, parameter, hasReplaced }) => ({
     json: { clientId, username, parameter },
-    text: `Smoke tests now use client ${clientId} and user ${username}.${hasReplaced ? ' The previous ones are deleted.' : ''} Only ${parameter} has their secrets.`,
+    text: `Smoke tests now use client ${clientId} and user ${username}. Their secrets are stored only in ${parameter}.${hasReplaced ? ' The previous client and user are deleted.' : ''}`,
   }),
 });
 
 const remove = command('smoke remove', {
-  description: 'delete the client, the user and the parameter of smoke tests; run it before the stage is destroyed',
+  description: 'delete the client, the user and the parameter of smoke tests; run this before you destroy the stage',
   effect: 'writes',
   act: removeIdentity,
   report: removed => ({

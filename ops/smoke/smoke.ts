@@ -27,7 +27,7 @@ interface TestOptions {
 export async function testStage({ target, recordResult }: AuditedTask, { timeout, interruption, onStep }: TestOptions) {
   const queues = openQueues(target);
   const end = new AbortController();
-  const cancel = target.time.after(timeout * 1_000, () => end.abort(new SmokeError(`not finished after ${timeout} s`)));
+  const cancel = target.time.after(timeout * 1_000, () => end.abort(new SmokeError(`timed out after ${timeout} s`)));
   const interrupt = () => end.abort(new SmokeError('interrupted'));
   interruption.addEventListener('abort', interrupt, { once: true });
   if (interruption.aborted) interrupt();
@@ -51,7 +51,7 @@ export async function testStage({ target, recordResult }: AuditedTask, { timeout
       end.signal,
     );
     if (result.deliveryId !== undefined) recordResult({ delivery: result.deliveryId });
-    if (result.failure) throw failed(target, result, result.failure);
+    if (result.failure) throw failureError(target, result, result.failure);
     return result;
   } finally {
     cancel();
@@ -67,15 +67,15 @@ export async function testStage({ target, recordResult }: AuditedTask, { timeout
 export async function rotateCredentials({ target, recordResult }: AuditedTask) {
   const parameter = target.outputs.SmokeCredentialsParameter;
   if (parameter === undefined) {
-    throw new CliError(`${target.label} has no stored client and user to replace: each smoke test creates its own.`);
+    throw new CliError(`${target.label} has no stored client and user to replace. Each smoke test creates new ones.`);
   }
-  const former = await readIdentity(target, parameter).catch(ignoreMalformed);
+  const previous = await readIdentity(target, parameter).catch(ignoreMalformed);
   const identity = await createIdentity(target);
   recordResult({ client: identity.clientId });
   await storeIdentity(target, parameter, identity);
-  if (former) await deleteLogin(target, former);
+  if (previous) await deleteLogin(target, previous);
   const { clientId, username } = identity;
-  return { clientId, username, parameter, hasReplaced: former !== undefined };
+  return { clientId, username, parameter, hasReplaced: previous !== undefined };
 }
 
 /**
@@ -85,7 +85,7 @@ export async function rotateCredentials({ target, recordResult }: AuditedTask) {
  */
 export async function removeIdentity({ target, confirm, recordResult }: AuditedTask): Promise<readonly string[]> {
   await confirm(
-    `This deletes the client, the user and the parameter of the smoke tests of ${target.label}; scheduled tests fail from then on.`,
+    `This permanently deletes the client, the user and the parameter of the smoke tests of ${target.label}. Scheduled tests will fail.`,
   );
   const parameter = target.outputs.SmokeCredentialsParameter;
   if (parameter === undefined) return [];
@@ -97,7 +97,7 @@ export async function removeIdentity({ target, confirm, recordResult }: AuditedT
   return removed;
 }
 
-/** Returns the identity stored for the stage's tests. A local run has no Parameter Store, so a test creates its own. */
+/** Opens the client and the user of a test. A stage stores them. A local run has no Parameter Store and creates new ones. */
 function openIdentity(target: Target) {
   const parameter = target.outputs.SmokeCredentialsParameter;
   let opening: Promise<Identity> | undefined;
@@ -126,11 +126,11 @@ function ignoreMalformed(error: unknown): undefined {
   if (!(error instanceof SmokeError)) throw error;
 }
 
-function failed({ label }: Target, result: SmokeResult, failure: NonNullable<SmokeResult['failure']>) {
+function failureError({ label }: Target, result: SmokeResult, failure: NonNullable<SmokeResult['failure']>) {
   const { steps, durationMs, deliveryId } = result;
   const { step, reason, lookAt } = failure;
   return new CliError(
-    `the smoke test of ${label} failed at "${step}" after ${(durationMs / 1_000).toFixed(1)} s: ${reason}. Look at ${lookAt}.`,
+    `the smoke test of ${label} failed at "${step}" after ${(durationMs / 1_000).toFixed(1)} s: ${reason}. Check ${lookAt}.`,
     { passed: false, ...failure, durationMs, deliveryId: deliveryId ?? null, steps },
   );
 }

@@ -1,15 +1,15 @@
 import * as z from 'zod';
 import type { Clock } from '../../lambdas/platform/clock.ts';
 
-/** The time of a target, which is the machine's clock corrected by the target's responses. */
+/** The clock of a target: this machine's clock, corrected by the target's responses. */
 export type AwsClock = ReturnType<typeof makeAwsClock>;
 
-/** Creates a clock that uses the machine's clock until a response contradicts it. */
+/** Creates a clock that follows the machine's clock until a response contradicts it. */
 export function makeAwsClock(machineClock: Clock) {
   let ahead = 0;
   return { now, aheadBy, learn, learnFrom };
 
-  /** Returns AWS time, with an error of at most 1 s after the first response. */
+  /** Returns AWS time, accurate to 1 s after the first response. */
   function now(): number {
     return machineClock() - ahead;
   }
@@ -20,8 +20,8 @@ export function makeAwsClock(machineClock: Clock) {
   }
 
   /**
-   * Corrects the clock by the `Date` of a response, which is in whole seconds. It changes the time by the least amount
-   * that agrees with the response.
+   * Corrects the clock by the `Date` of a response, which is in whole seconds. The correction is the smallest that agrees
+   * with the response.
    * @param sentAt - the time of the request, by this machine's clock.
    */
   function learn(date: string | undefined, sentAt: number): void {
@@ -32,13 +32,13 @@ export function makeAwsClock(machineClock: Clock) {
     ahead = receivedAt - Math.min(Math.max(now(), earliest), latest);
   }
 
-  /** Corrects the clock by the responses to a client. Returns the client. */
+  /** Corrects the clock by all responses to a client. Returns the client. */
   function learnFrom<Client extends AwsClient>(client: Client): Client {
     client.middlewareStack.add(
       next => async args => {
         const sentAt = machineClock();
         const result = await next(args);
-        learn(datedAnswer.safeParse(result.response).data?.headers.date, sentAt);
+        learn(datedResponse.safeParse(result.response).data?.headers.date, sentAt);
         return result;
       },
       { step: 'deserialize', name: 'learnTime' },
@@ -59,4 +59,4 @@ type Middleware = <Call, Result extends { readonly response: unknown }>(
   next: (call: Call) => Promise<Result>,
 ) => (call: Call) => Promise<Result>;
 
-const datedAnswer = z.object({ headers: z.object({ date: z.string() }) });
+const datedResponse = z.object({ headers: z.object({ date: z.string() }) });

@@ -9,9 +9,9 @@ import {
 import { CliError, type ShowProgress } from './operator.ts';
 import { requireOutput, type Target } from './target.ts';
 
-/** Reads the alarms of a stage, which CloudFormation named after its stacks. Reads at most 100 alarms of each stack. */
+/** Reads at most 100 alarms of each stack of a stage. CloudFormation names alarms after their stack. */
 export async function readAlarms(target: Target) {
-  if (!target.deployed) throw new CliError(`${target.label} has no CloudWatch alarms. Name a stage with --stage.`);
+  if (!target.deployed) throw new CliError(`${target.label} has no CloudWatch alarms. Specify a stage with --stage.`);
   const cloudWatch = target.connect(CloudWatchClient);
   const answers = await Promise.all(
     target.deployed.stacks.map(({ stackName }) =>
@@ -30,8 +30,8 @@ export async function readAlarms(target: Target) {
 }
 
 /**
- * Reads the age of each queue's oldest message in seconds. It is CloudWatch's latest value of the last 10 minutes, or
- * `null` if there is none. SQS itself does not return the age.
+ * Reads the age of each queue's oldest message in seconds. The age is CloudWatch's latest value of the last 10 minutes, or
+ * `null` if CloudWatch has no value. SQS itself does not return the age.
  */
 export async function readAges(target: Target, queueNames: readonly string[]): Promise<readonly (number | null)[]> {
   const cloudWatch = target.connect(CloudWatchClient);
@@ -58,7 +58,7 @@ export async function readAges(target: Target, queueNames: readonly string[]): P
   return queueNames.map((_, index) => MetricDataResults.find(({ Id }) => Id === `age${index}`)?.Values?.[0] ?? null);
 }
 
-/** A line of a function's log. It has its fields, and the time it was written in milliseconds since the epoch. */
+/** A line of a function's log. `at` is its time in milliseconds since the epoch. */
 export interface LoggedLine {
   readonly at: number;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -69,10 +69,10 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The part of the event log that searches for an id. */
+/** The functions of the event log that search for an id. */
 export type EventLog = Pick<ReturnType<typeof openEventLog>, 'keptSince' | 'find'>;
 
-/** Filters that require one of several values of each field. Values must not contain a quotation mark. */
+/** The accepted values of each field. Values must not contain a quotation mark. */
 type FieldFilters = Readonly<Record<string, readonly string[]>>;
 
 /** Opens the log groups of the delivery functions. A search covers all of them. */
@@ -82,15 +82,15 @@ export function openEventLog(target: Target, interruption?: AbortSignal) {
   const logGroupNames = requireOutput(target, 'DeliveryLogGroups').split(',');
 
   const groupKeptSince = async (logGroupName: string): Promise<number> => {
-    const answer = await client.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: logGroupName }));
-    const group = answer.logGroups?.find(found => found.logGroupName === logGroupName);
+    const response = await client.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: logGroupName }));
+    const group = response.logGroups?.find(found => found.logGroupName === logGroupName);
     if (!group) throw new CliError(`There is no log group ${logGroupName}. Deploy this version first.`);
     const { creationTime = 0, retentionInDays } = group;
     return retentionInDays === undefined ? creationTime : Math.max(creationTime, clock.now() - retentionInDays * day);
   };
 
   return {
-    /** Returns the time of the oldest retained lines. Milliseconds since the epoch. */
+    /** Returns the time since which lines are retained, in milliseconds since the epoch. */
     keptSince: async () => Math.min(...(await Promise.all(logGroupNames.map(groupKeptSince)))),
 
     /**
@@ -99,18 +99,18 @@ export function openEventLog(target: Target, interruption?: AbortSignal) {
      */
     find: async (id: string, since: number, progress: ShowProgress) => {
       if (!/^[A-Za-z0-9+/_=-]{1,128}$/.test(id))
-        throw new CliError('This is not an id: an id has at most 128 letters, digits, "-", "_", "+", "/" or "=".');
+        throw new CliError('Invalid id. An id consists of 1 to 128 letters, digits, "-", "_", "+", "/" or "=".');
       // "+" and "/" need escapes in a regular expression.
       return search(`filter @message like /${id.replaceAll(/[+/]/g, '\\$&')}/`, since, maxLines, progress);
     },
 
-    /** Returns the latest lines since a time whose fields have one of the values, newest first. */
-    filter: (filters: FieldFilters, since: number, most: number, progress: ShowProgress) => {
-      const named = Object.entries(filters).map(([field, values]) => {
+    /** Returns at most `limit` lines since a time with an accepted value in each field, newest first. */
+    filter: (filters: FieldFilters, since: number, limit: number, progress: ShowProgress) => {
+      const conditions = Object.entries(filters).map(([field, values]) => {
         const list = values.map(value => JSON.stringify(value)).join(', ');
         return `filter ${field} in [${list}]`;
       });
-      return search(named.join(' | '), since, most, progress);
+      return search(conditions.join(' | '), since, limit, progress);
     },
   };
 
@@ -137,21 +137,21 @@ export function openEventLog(target: Target, interruption?: AbortSignal) {
       if (status === 'Complete') return (results ?? []).flatMap(readLine);
       if (status !== 'Scheduled' && status !== 'Running') {
         throw new CliError(
-          `The log could not be searched: the query ended as ${status ?? 'unknown'}. Try again with a later --since.`,
+          `Could not search the log (the query ended with status ${status ?? 'unknown'}). Try again with a later --since.`,
         );
       }
       progress(`Searching the log: ${statistics?.recordsScanned ?? 0} lines so far`);
-      await pause(pace);
+      await pause(pollInterval);
     }
   }
 }
 
 const day = 86_400_000;
 
-/** The maximum number of lines for an id, including its attempts and copies. */
+/** The maximum number of lines about one id, including lines about its attempts and copies. */
 const maxLines = 200;
 
-/** Parses a line of our logger. Returns an empty list for other lines. */
+/** Parses a line of Emissor's logger. Returns an empty list for other lines. */
 function readLine(row: readonly ResultField[]): LoggedLine[] {
   const cell = (name: string) => row.find(({ field }) => field === name)?.value ?? '';
   try {
@@ -164,4 +164,4 @@ function readLine(row: readonly ResultField[]): LoggedLine[] {
 }
 
 /** The polling interval of CloudWatch Logs Insights. In milliseconds. */
-const pace = 500;
+const pollInterval = 500;

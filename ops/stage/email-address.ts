@@ -1,6 +1,6 @@
 import { maxEmailBytes, normaliseBoundedEmail } from '../../lambdas/auth/principals/user.ts';
 
-/** Returns an e-mail address in its stored form, or its problem, which contains at most one invisible character. */
+/** Returns an e-mail address in its stored form, or its problem, which quotes at most one invisible character. */
 export function parseEmailAddress(value: string): { readonly email?: string; readonly problem?: string } {
   const email = normaliseBoundedEmail(value);
   const [invisible] = /\p{Cf}/u.exec(email ?? '') ?? [];
@@ -11,7 +11,7 @@ export function parseEmailAddress(value: string): { readonly email?: string; rea
   return isDomain(domain) ? { email } : { problem: 'has a domain that is not a valid domain name' };
 }
 
-/** The problem of a value that is not an e-mail address. */
+/** The rule that a value breaks if it is not an e-mail address. */
 export const emailRule = `must be an e-mail address of at most ${maxEmailBytes} bytes`;
 
 /** Returns whether the name ends in a top-level domain and is not an IP address. */

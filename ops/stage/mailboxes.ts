@@ -1,8 +1,8 @@
 import type { Connect } from './ops-runtime.ts';
 
 /**
- * Reads which addresses receive the e-mails of a topic (`confirmed`), and which addresses are not confirmed yet. Skips
- * addresses without a subscription and ended subscriptions, which SNS lists as `Deleted` for up to three days.
+ * Reads the e-mail addresses that are subscribed to a topic, and whether each address is confirmed. Skips ended
+ * subscriptions, which SNS lists as `Deleted` for up to three days.
  */
 export async function listEmailSubscriptions(connect: Connect, topicArn: string) {
   const { paginateListSubscriptionsByTopic, SNSClient } = await import('@aws-sdk/client-sns');

@@ -1,7 +1,7 @@
 /** An error that the operator can act on. Its message is shown unchanged, on one line, without a stack trace. */
 export class CliError extends Error {
   override readonly name = 'CliError';
-  /** The values that `--json` shows next to the message. */
+  /** The values that `--json` shows in addition to the message. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(message: string, details: Readonly<Record<string, unknown>> = {}) {
@@ -24,7 +24,7 @@ export type Confirm = (consequences: string) => Promise<void>;
 export type AskPassword = (check: (password: string) => Promise<string | undefined>) => Promise<string>;
 
 /**
- * Returns the operator's message for any failure, on one line.
+ * Returns a message about an error for the operator, on one line.
  * @param unreachable - the message for a target that does not respond.
  * @param profile - the AWS profile that the SDK uses.
  */
@@ -55,7 +55,7 @@ export function isNamed(error: unknown, name: string): error is Error {
   return error instanceof Error && error.name === name;
 }
 
-/** A part of a result, or the reason why it could not be read while other parts could be read. */
+/** A part of a result, or the reason why this part could not be read. */
 export type Part<Value> = Value | Unread;
 
 interface Unread {
@@ -67,7 +67,7 @@ export function isUnread(part: unknown): part is Unread {
   return typeof part === 'object' && part !== null && 'unread' in part;
 }
 
-/** Returns whether a part was read incompletely, so that it may have other problems. */
+/** Returns whether a part is incomplete. The rest may have further problems. */
 export function isCutOff(part: unknown): boolean {
   const { isCutOff: isPartial, late } = Object(part);
   return isPartial === true || late?.isCutOff === true;
@@ -95,20 +95,20 @@ function isUnreachable(error: unknown): boolean {
 function describeCredentials(name: string, message: string, profile: string | undefined): string {
   if (message.includes('multi-factor')) {
     const of = profile ?? 'default';
-    return `the AWS profile "${of}" requires multi-factor authentication, and this program cannot ask for a code. Run export AWS_REGION=\${AWS_REGION:-$(aws configure get region --profile ${of})}; eval "$(aws configure export-credentials --profile ${of} --format env)"; unset AWS_PROFILE`;
+    return `the AWS profile "${of}" requires multi-factor authentication, and this program cannot prompt for a code. Run export AWS_REGION=\${AWS_REGION:-$(aws configure get region --profile ${of})}; eval "$(aws configure export-credentials --profile ${of} --format env)"; unset AWS_PROFILE`;
   }
   const todo = profile
-    ? ` in the profile "${profile}" (AWS_PROFILE): sign in (aws sso login), or choose another profile ("aws configure list-profiles").`
-    : ': sign in (aws sso login), or set AWS_PROFILE or AWS_ACCESS_KEY_ID.';
-  // AWS may repeat a session token. In the SDK's own messages, a command line or a part of a file may follow a colon.
-  const [said] = name.endsWith('ProviderError') ? message.split(/: |\n/) : [];
-  const why = said ? ` The SDK says: ${said}` : unknownErrors.includes(name) ? ` ${notEnabled}` : '';
+    ? ` in the profile "${profile}" (AWS_PROFILE). Sign in ("aws sso login"), or choose another profile ("aws configure list-profiles").`
+    : '. Sign in ("aws sso login"), or set AWS_PROFILE or AWS_ACCESS_KEY_ID.';
+  // AWS may repeat a session token. In messages of the SDK, the text after a colon may be a command line or part of a file.
+  const [reason] = name.endsWith('ProviderError') ? message.split(/: |\n/) : [];
+  const why = reason ? ` The SDK reports: ${reason}` : unknownErrors.includes(name) ? ` ${notEnabled}` : '';
   return oneLine(`no usable AWS credentials${todo}${why}`);
 }
 
 const unknownErrors = ['InvalidClientTokenId', 'UnrecognizedClientException'];
 
-const notEnabled = 'AWS does not recognize them: they were deleted, or the Region is not enabled in their account.';
+const notEnabled = 'AWS does not recognize them. They were deleted, or the Region is not enabled in their account.';
 
 const credentialErrors = [
   'CredentialsProviderError',

@@ -6,12 +6,12 @@ import { systemRuntime } from '../../lambdas/platform/runtime.ts';
 import type { Time } from '../../lambdas/platform/timer.ts';
 import type { AwsClient } from './aws-clock.ts';
 
-/** The environment of actions, which consists of AWS, time and randomness. Tests replace it. */
+/** The access of actions to AWS, time and randomness. Tests replace it. */
 export interface OpsRuntime {
   readonly makeClient: <Client extends AwsClient>(Service: ServiceOf<Client>, settings: ConnectionSettings) => Client;
   /** Creates the DynamoDB client that accepts and returns plain items. */
   readonly makeDocumentClient: (settings: ConnectionSettings) => DynamoDBDocumentClient;
-  /** The time of this machine. Actions use the clock of their target, which follows the times in AWS responses. */
+  /** The clock and timers of this machine. Actions use the clock of their target, which AWS's responses correct. */
   readonly time: Time;
   readonly makeId: MakeId;
   readonly hashPassword: (password: string) => Promise<string>;
@@ -19,7 +19,7 @@ export interface OpsRuntime {
 
 /**
  * Returns a client of a service, created once for each target.
- * @param endpoint - the output with the endpoint of a local run's engine. Without that output, AWS is used.
+ * @param endpoint - the output with the endpoint of a local run's engine. Without that output, the client calls AWS.
  */
 export type Connect = <Client extends AwsClient>(Service: ServiceOf<Client>, endpoint?: EndpointOutput) => Client;
 
@@ -37,7 +37,7 @@ export interface ConnectionSettings {
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
-/** The runtime of the program, with AWS, the machine's clock, and unpredictable ids. */
+/** The runtime of the program, with AWS, this machine's clock and random ids. */
 export const opsRuntime: OpsRuntime = {
   makeClient: (Service, settings) => new Service(settings),
   makeDocumentClient,

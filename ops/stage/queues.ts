@@ -22,10 +22,10 @@ type QueueName = 'EventsQueueUrl' | 'RetryQueueUrl' | 'DeadLetterQueueUrl';
 export interface DeadLetter {
   readonly origin: Origin;
   readonly body: string;
-  /** The reason why the delivery function sent it to the queue, or `null` if SQS moved it after too many receives. */
+  /** The reason why the delivery function rejected the message, or `null` if SQS moved it after too many receives. */
   readonly reason: RejectedMessage['reason'] | null;
   readonly detail: string | null;
-  /** The IAM id of its publisher, or `null` if SQS moved it. */
+  /** The IAM id of the publisher, or `null` if SQS moved the message. */
   readonly sender: string | null;
   readonly receipt: string;
 }
@@ -39,12 +39,12 @@ interface PassOptions {
   readonly settle?: () => Promise<unknown>;
 }
 
-/** Returns the sentence about dead-letter messages in flight elsewhere, which the pass could not receive. */
+/** Returns a clause about the dead-letter messages that another command has in flight. */
 export function readElsewhere(inFlight: number): string {
   return `another command is reading about ${inFlight} dead-letter messages, which reappear when it ends, or some minutes later if it was killed`;
 }
 
-/** Returns the sentence about the messages in the events queue. They have no log line before their first receive. */
+/** Returns a sentence about the messages in the events queue. A message has no log line before its first receive. */
 export function queuedHint(queued: number | undefined, which: string): string {
   if (queued === undefined) return '. The number of messages in the events queue could not be read';
   if (queued === 0) return '';
@@ -52,7 +52,7 @@ export function queuedHint(queued: number | undefined, which: string): string {
   return `. About ${queued} ${wait} in the events queue, and ${which} may be among them ("status")`;
 }
 
-/** Returns the key that copies of a dead-letter message share. The origin alone may be forged. */
+/** Returns a key that is equal for copies of one dead-letter message. It includes the body, because an origin may be forged. */
 export function copyKey({ origin, body }: Pick<DeadLetter, 'origin' | 'body'>): string {
   return hash('sha256', JSON.stringify([origin.messageId, body]));
 }
@@ -66,7 +66,7 @@ export function openRetryQueue(target: Target): AttemptQueue {
   });
 }
 
-/** Counts the messages of one of the target's queues. SQS returns approximate counts. */
+/** Returns the approximate numbers of messages in a queue. */
 export async function readDepth(target: Target, queueUrl: string) {
   const sqs = target.connect(SQSClient, 'SqsEndpoint');
   const { Attributes = {} } = await sqs.send(
@@ -90,26 +90,26 @@ export function openQueues(target: Target) {
   const { clock } = target;
   const sqs = target.connect(SQSClient, 'SqsEndpoint');
   const urlOf = (queue: QueueName) => requireOutput(target, queue);
-  /** The receipts of hidden dead-letter messages and when these messages reappear, soonest first. */
-  const held = new Map<string, number>();
+  /** The receipts of hidden dead-letter messages, with the times at which the messages reappear, soonest first. */
+  const hidden = new Map<string, number>();
 
-  const receive = async (most: number, hiddenSeconds: number): Promise<readonly Message[]> => {
+  const receive = async (limit: number, hiddenSeconds: number): Promise<readonly Message[]> => {
     const until = clock.now() + hiddenSeconds * 1_000;
     const { Messages = [] } = await sqs.send(
       new ReceiveMessageCommand({
         QueueUrl: urlOf('DeadLetterQueueUrl'),
-        MaxNumberOfMessages: Math.min(most, maxBatch),
+        MaxNumberOfMessages: Math.min(limit, maxBatch),
         VisibilityTimeout: hiddenSeconds,
         WaitTimeSeconds: 1,
         MessageAttributeNames: ['All'],
         MessageSystemAttributeNames: ['SentTimestamp'],
       }),
     );
-    for (const { ReceiptHandle = '' } of Messages) held.set(ReceiptHandle, until);
+    for (const { ReceiptHandle = '' } of Messages) hidden.set(ReceiptHandle, until);
     return Messages;
   };
 
-  /** Hides dead-letter messages for a time, or shows them. If the call fails, the visibility timeout shows them. */
+  /** Sets the visibility timeout of dead-letter messages. If a call fails, their previous timeout applies. */
   const hide = async (receipts: readonly string[], VisibilityTimeout: number): Promise<void> => {
     const batches = inBatches(receipts, maxBatch);
     const QueueUrl = urlOf('DeadLetterQueueUrl');
@@ -122,23 +122,23 @@ export function openQueues(target: Target) {
     await Promise.all(Array.from({ length: callsAtOnce }, work));
   };
 
-  /** Extends the visibility timeout of messages that would reappear soon. */
+  /** Extends the visibility timeout of received messages that would reappear soon. */
   const keepHidden = async (hiddenSeconds: number): Promise<void> => {
     const [now, whole] = [clock.now(), hiddenSeconds * 1_000];
-    const [soonest = Number.POSITIVE_INFINITY] = held.values();
+    const [soonest = Number.POSITIVE_INFINITY] = hidden.values();
     if (soonest - now > whole / 2) return;
-    const due = [...held].flatMap(([receipt, until]) => (until - now > (whole * 3) / 4 ? [] : [receipt]));
+    const due = [...hidden].flatMap(([receipt, until]) => (until - now > (whole * 3) / 4 ? [] : [receipt]));
     for (const receipt of due) {
-      held.delete(receipt);
-      held.set(receipt, now + whole);
+      hidden.delete(receipt);
+      hidden.set(receipt, now + whole);
     }
     await hide(due, hiddenSeconds);
   };
 
   return {
-    /** Sends a message in its account's group. Returns its id. `origin` preserves the event of a redriven message. */
+    /** Sends a message in the group of an account, and returns its id. `origin` preserves the identity of a redriven event. */
     send: async (queue: QueueName, body: string, account: string, origin?: Origin): Promise<string> => {
-      const answer = await sqs.send(
+      const { MessageId = '' } = await sqs.send(
         new SendMessageCommand({
           QueueUrl: urlOf(queue),
           MessageBody: body,
@@ -146,13 +146,13 @@ export function openQueues(target: Target) {
           ...(origin && { MessageAttributes: textAttributes(originTexts(origin)) }),
         }),
       );
-      return answer.MessageId ?? '';
+      return MessageId;
     },
 
     /**
-     * Receives each dead-letter message once, until the queue is empty or `limit` is reached. Other programs cannot see
-     * them meanwhile. Messages that were not removed reappear at the end.
-     * @throws {CliError} if messages reappear before all were seen, and the reason of an interruption.
+     * Receives each dead-letter message once, until the queue is empty or `limit` is reached. Hides the received messages
+     * from other programs until the end. Messages that were not removed then reappear.
+     * @throws {CliError} if messages reappear before all are received, and the reason of an interruption.
      */
     deadLetters: async function* (
       limit: number,
@@ -165,44 +165,44 @@ export function openQueues(target: Target) {
       const hiddenSeconds = hiddenFor(count);
       const receiveSome = async () => {
         const calls = Math.min(1 + Math.floor(Math.max(count - seen.size, 0) / 100), callsAtOnce);
-        const most = Math.min(limit - seen.size, maxBatch);
-        const answers = most === 0 ? [] : Array.from({ length: calls }, () => receive(most, hiddenSeconds));
-        await Promise.allSettled(answers); // if one call fails, the messages of all other calls are held
-        const messages = (await Promise.all(answers)).flat();
+        const batch = Math.min(limit - seen.size, maxBatch);
+        const responses = batch === 0 ? [] : Array.from({ length: calls }, () => receive(batch, hiddenSeconds));
+        await Promise.allSettled(responses); // if one call fails, the receipts of all other calls are recorded
+        const messages = (await Promise.all(responses)).flat();
         const fresh = messages.filter(({ MessageId = '' }) => !seen.has(MessageId));
         for (const { MessageId = '' } of messages) seen.add(MessageId);
         seenAgain += messages.length - fresh.length;
         return { fresh, isLast: messages.length === 0 };
       };
-      let coming = receiveSome();
+      let next = receiveSome();
       try {
         for (;;) {
-          const { fresh, isLast } = await coming;
+          const { fresh, isLast } = await next;
           if (isLast) return;
-          coming = receiveSome(); // while the caller processes these messages
-          coming.catch(() => undefined); // it is awaited later
+          next = receiveSome(); // while the caller processes these messages
+          next.catch(() => undefined); // awaited later
           for (const message of fresh) {
             interruption?.throwIfAborted();
             yield fromMessage(message);
             await keepHidden(hiddenSeconds);
           }
-          // Messages that are in flight for too long reappear, perhaps before other messages.
+          // Messages that are in flight for too long reappear, possibly before other messages.
           if (seenAgain > seen.size)
-            throw new CliError(`After ${seen.size} messages, SQS returned the same ones again. Repeat the command.`);
+            throw new CliError(`After ${seen.size} messages, SQS returned them again. Run the command again.`);
         }
       } finally {
-        await Promise.allSettled([coming, settle?.()]);
-        await hide([...held.keys()], 0);
+        await Promise.allSettled([next, settle?.()]);
+        await hide([...hidden.keys()], 0);
       }
     },
 
     /**
-     * Returns the approximate number of dead-letter messages in flight. SQS counts with a delay. The smaller of the
-     * counts before and after a pass is the number in flight elsewhere. It is certainly 0 only if both counts are 0.
+     * Returns the approximate number of dead-letter messages in flight. SQS counts with a delay. Other commands have about
+     * as many in flight as the smaller of the counts before and after a pass, and certainly none only if both are 0.
      */
     countInFlight: async () => (await readDepth(target, urlOf('DeadLetterQueueUrl'))).inFlight,
 
-    /** Returns the approximate size of the events queue, or `undefined` if unreadable. Includes messages in flight. */
+    /** Returns the approximate size of the events queue, with messages in flight, or `undefined` if the read fails. */
     countQueued: async (): Promise<number | undefined> => {
       const depth = await readDepth(target, urlOf('EventsQueueUrl')).catch(() => undefined);
       return depth && depth.waiting + depth.inFlight + depth.delayed;
@@ -210,7 +210,7 @@ export function openQueues(target: Target) {
 
     remove: async ({ receipt }: DeadLetter): Promise<void> => {
       await sqs.send(new DeleteMessageCommand({ QueueUrl: urlOf('DeadLetterQueueUrl'), ReceiptHandle: receipt }));
-      held.delete(receipt);
+      hidden.delete(receipt);
     },
   };
 }
@@ -218,42 +218,42 @@ export function openQueues(target: Target) {
 /** The maximum number of entries in an SQS batch. */
 const maxBatch = 10;
 
-/** The maximum number of concurrent calls of one kind, if at least 100 messages wait. */
+/** The maximum number of concurrent calls of one kind. */
 const callsAtOnce = 10;
 
 /**
- * Returns the visibility timeout of received dead-letter messages in seconds, enough for a few thousand. It is renewed
- * if there are more. The messages of a killed command stay hidden for this time.
+ * Returns the visibility timeout of received dead-letter messages in seconds. It suffices for a few thousand messages, and
+ * longer passes extend it. If the command is killed, the messages stay hidden for this time.
  */
 function hiddenFor(count: number): number {
   return Math.min(Math.ceil(60 + count * secondsToReceive), maxHidden);
 }
 
-/** The time per message, since a call takes about 150 ms and returns at most 10 messages. */
+/** The time to receive one message, in seconds. A call takes about 150 ms and returns at most 10 messages. */
 const secondsToReceive = 0.1;
 
-/** The maximum timeout, since renewing 100,000 messages takes about 3 minutes. In seconds. */
+/** The maximum timeout, in seconds. Extending the timeout of 100,000 messages takes about 3 minutes. */
 const maxHidden = 600;
 
 function fromMessage({ MessageId, Body = '', Attributes, MessageAttributes, ReceiptHandle }: Message): DeadLetter {
   const attribute = (name: string) => MessageAttributes?.[name]?.StringValue;
-  const reason = refusalOf(attribute('reason'), Body);
-  const said = (name: string) => (reason === null ? null : (attribute(name) ?? null));
+  const reason = rejectionReason(attribute('reason'), Body);
+  const trusted = (name: string) => (reason === null ? null : (attribute(name) ?? null));
   return {
     origin: originOf({ messageId: MessageId ?? '', sentTimestamp: Attributes?.SentTimestamp, attribute }),
     body: Body,
     reason,
-    detail: said('detail'),
-    sender: said('sender'),
+    detail: trusted('detail'),
+    sender: trusted('sender'),
     receipt: ReceiptHandle ?? '',
   };
 }
 
 /**
- * Returns the reason of a rejected message. A message that SQS moved has the attributes of its publisher, which prove
- * nothing. It has a reason only if the delivery function would reject it.
+ * Returns the reason why a message was rejected. A message that SQS moved has attributes of its publisher, which may be
+ * forged. Its reason is only trusted if the delivery function would reject the body.
  */
-function refusalOf(reason: string | undefined, body: string): RejectedMessage['reason'] | null {
-  const isRefused = parseEventMessage(body, '', 'https://unused.example.com').outcome === 'rejected';
-  return isRefused && (reason === 'malformed' || reason === 'unknown_event') ? reason : null;
+function rejectionReason(reason: string | undefined, body: string): RejectedMessage['reason'] | null {
+  const isRejected = parseEventMessage(body, '', 'https://unused.example.com').outcome === 'rejected';
+  return isRejected && (reason === 'malformed' || reason === 'unknown_event') ? reason : null;
 }

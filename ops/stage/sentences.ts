@@ -16,7 +16,7 @@ export function placeOf({ table, index }: { readonly table: string; readonly ind
 /** Returns the counts that are not 0 as a list in a sentence, such as `1 user, 2 deliveries`. */
 export function listedCounts(counts: Readonly<Record<string, number>>): string {
   const texts = Object.entries(counts).flatMap(([name, count]) => {
-    const nouns = name.replace(/[A-Z]/g, deadLetter => ` ${deadLetter.toLowerCase()}`);
+    const nouns = name.replace(/[A-Z]/g, capital => ` ${capital.toLowerCase()}`);
     return count === 0 ? [] : [counted(count, nouns.replace(/ies$/, 'y').replace(/s$/, ''), nouns)];
   });
   return texts.join(', ') || 'nothing';

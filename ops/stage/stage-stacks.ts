@@ -7,15 +7,15 @@ import type { Connect } from './ops-runtime.ts';
 /** The stacks that a stage may have. `Data` is deployed first, and the others after their assets are published. */
 export const stackNames = ['Data', 'Auth', 'Webhooks', 'Delivery', 'Smoke'] as const;
 
-/** The attempts of a call to a stage. AWS throttles callers, and a rollback reads all functions of a stage at once. */
+/** The maximum number of attempts of a call to a stage. A rollback reads all functions at once, and AWS throttles it. */
 export const attemptsAtStage = 5;
 
-/** A stack of a stage, without the prefix of the stage. */
+/** The name of a stack without the prefix of its stage. */
 export type StackName = (typeof stackNames)[number];
 
 export interface DeployedStack {
   readonly name: StackName;
-  /** Its name in CloudFormation. */
+  /** The name in CloudFormation. */
   readonly stackName: string;
   /** CloudFormation's description, or `undefined` if the stack does not exist. */
   readonly found: Stack | undefined;
@@ -27,7 +27,7 @@ export interface StageStacks {
   readonly region: string;
   /** The account of the stacks, or of the credentials if there is no stack. */
   readonly account: string;
-  /** The stacks in the stage's file, whether or not they exist, and the stacks that are left over. */
+  /** The existing and missing stacks of the stage's file, and the stacks that are left over. */
   readonly stacks: readonly DeployedStack[];
 }
 
@@ -36,9 +36,9 @@ export function stackNameOf(stage: StageName, name: StackName): string {
 }
 
 /**
- * Reads the stacks of a stage in the account and Region of its file. If these are not set, the SDK's defaults apply.
+ * Reads the stacks of a stage in the account and Region of the stage's file. The SDK has defaults for both.
  * @param connectIn - creates the connection to a Region. By default, the SDK's own connection is used.
- * @throws {CliError} if the file is incomplete, or the credentials are of another account.
+ * @throws {CliError} if the file is incomplete, or the credentials belong to another account.
  */
 export async function readStageStacks(
   stage: StageName,
@@ -61,7 +61,7 @@ export function stackNamesOf(configuration: StageConfiguration): readonly StackN
   return stackNames.filter(name => name !== 'Smoke' || hasSmokeStack(configuration));
 }
 
-/** Returns whether a stack exists that is no longer in the stage's file. No deployment changes such a stack. */
+/** Returns whether a stack exists but is no longer in the stage's file. Deployments do not change such a stack. */
 export function isLeftOver({ name, found }: DeployedStack, configuration: StageConfiguration): boolean {
   return found !== undefined && !stackNamesOf(configuration).includes(name);
 }
@@ -79,7 +79,7 @@ export async function describeStacks(
   configuration: StageConfiguration,
   connect: Connect,
 ): Promise<Pick<StageStacks, 'region' | 'stacks'>> {
-  // Loaded on demand, because loading the SDK takes longer than the rest of a command.
+  // The SDK is loaded on demand, because loading it takes longer than the rest of a command.
   const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
   const client = connect(CloudFormationClient);
 
@@ -94,11 +94,11 @@ export async function describeStacks(
     }
   };
 
-  const asked = stackNamesOf(configuration);
+  const expected = stackNamesOf(configuration);
   const stacks = await Promise.all(stackNames.map(describe));
   return {
     region: await client.config.region(),
-    stacks: stacks.filter(({ name, found }) => found !== undefined || asked.includes(name)),
+    stacks: stacks.filter(({ name, found }) => found !== undefined || expected.includes(name)),
   };
 }
 
@@ -122,7 +122,7 @@ function configurationOf(stage: StageName): StageConfiguration {
   }
 }
 
-/** Returns the account of the credentials, for a stage without stacks, since the credentials are often wrong. */
+/** Returns the account of the credentials. A stage without stacks needs it, because the credentials are often wrong. */
 async function callersAccount(connect: Connect): Promise<string> {
   const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
   return (await connect(STSClient).send(new GetCallerIdentityCommand({}))).Account ?? '';

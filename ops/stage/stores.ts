@@ -40,12 +40,12 @@ export function openSessions(target: Target) {
   return { ...makeSessionList(stored), ...makeSessionStore(stored) };
 }
 
-/** Opens the target's keyring. It lists keys without unwrapping them. Each keyring reads the table again. */
+/** Opens a keyring that lists keys without unwrapping them. A new keyring reads the table again. */
 export function openKeyring(target: Target) {
   return makeKeyring(keyringIn(target));
 }
 
-/** Opens the target's lockout with its MAC key. An operator without access to that key fails before any change. */
+/** Opens the target's lockout. Reads the MAC key first, so operators without access to it fail before any change. */
 export async function openLockout(target: Target) {
   const stored = keyringIn(target);
   const keyring = makeKeyring({ ...stored, kms: connectKms(target) });
@@ -96,7 +96,7 @@ export function openReplayStore(target: Target) {
   return makeReplayStore({ ...connect(target), table: requireOutput(target, 'DeliveriesTable') });
 }
 
-/** Opens the target's replays, which start and run as in the service. */
+/** Opens the target's replays, with the code that the service runs. */
 export function openReplays(target: Target) {
   const { findWebhook, history: readHistory, update } = openDeliveries(target);
   const { makeId, pause } = target;
@@ -106,7 +106,7 @@ export function openReplays(target: Target) {
   return { findWebhook, findLatest: replays.findLatest, pause, start: makeStartReplay({ ...shared, run, makeId }) };
 }
 
-/** Reads since when the attempts of an account and event use the slow lane, if they do. Returns milliseconds. */
+/** Returns the times in milliseconds since which accounts and events use the slow lane, or `undefined` if they do not. */
 export async function readSlowSince(
   target: Target,
   owners: readonly SlownessOwner[],
@@ -129,5 +129,5 @@ function connect(target: Target) {
   return { ...target.time, dynamo: target.dynamo, makeId: target.makeId };
 }
 
-/** Failures are not reported here, because the sweeper continues every replay each minute. */
+/** Failures are not logged, because the sweeper continues running replays every minute. */
 const silence = { log: { info: () => {}, warn: () => {}, error: () => {} }, count: () => {} };

@@ -23,7 +23,7 @@ type Outputs = Readonly<Record<string, string>>;
 
 /** The facts about the Emissor instance that a command works on. */
 export interface TargetFacts {
-  /** Its name in messages, such as `the local run` or `stage dev`. */
+  /** The name in messages, such as `the local run` or `stage dev`. */
   readonly label: string;
   readonly outputs: Outputs;
   /** The stacks of a deployed stage. If a required stack is missing, `requireOutput` reports its name. */
@@ -35,13 +35,13 @@ export interface TargetFacts {
 /** The Emissor instance that a command works on, with the runtime of its actions. */
 export interface Target extends TargetFacts {
   readonly connect: Connect;
-  /** Returns the client of its tables, which is created at the first call. */
+  /** Returns the client of the tables. The first call creates the client. */
   readonly documents: () => DynamoDBDocumentClient;
-  /** Calls its tables with that client. */
+  /** Calls the tables with that client. */
   readonly dynamo: Dynamo;
-  /** AWS time, once a response has shown it. */
+  /** The clock, which AWS's responses correct. */
   readonly clock: AwsClock;
-  /** The machine's timers, adjusted to that clock. */
+  /** The time of `clock`, with this machine's timers. */
   readonly time: Time;
   readonly pause: Time['pause'];
   readonly makeId: MakeId;
@@ -52,17 +52,17 @@ export interface Target extends TargetFacts {
 export interface Task {
   readonly target: Target;
   readonly progress: ShowProgress;
-  /** Prints a line that stays, about one of several items. The line is not shown with `--json`. */
+  /** Prints a permanent line, such as one about each of several items. Prints nothing with `--json`. */
   readonly print: (line: string) => void;
   /** Warns about a problem that does not stop the action. */
   readonly warn: (text: string) => void;
   readonly confirm: Confirm;
   readonly askPassword: AskPassword;
-  /** Interrupts the action if a program handles signals itself. */
+  /** Interrupts the action, if the calling program handles signals itself. */
   readonly interruption?: AbortSignal;
 }
 
-/** Creates the target from its facts. Its clients share one clock, which is corrected by their responses. */
+/** Creates the target from its facts. The clients share one clock, which their responses correct. */
 export function makeTarget(
   facts: TargetFacts,
   runtime: OpsRuntime = opsRuntime,
@@ -98,7 +98,7 @@ export function makeTarget(
   }
 }
 
-/** Returns the local run with these outputs, and flattens their groups. */
+/** Creates the target for a local run with these outputs, which may be grouped. */
 export function localTarget(outputs: Readonly<Record<string, unknown>>, runtime?: OpsRuntime): Target {
   return makeTarget({ label: 'the local run', outputs: flatten(outputs), unreachable: notRunning }, runtime);
 }
@@ -121,9 +121,9 @@ export async function findTarget(
   if (file !== undefined) {
     const outputs = await readOutputs(
       file,
-      `${file} cannot be read. Give --outputs the file of a local run or a deployment.`,
+      `Could not read ${file}. Set --outputs to the outputs file of a local run or a deployment.`,
     );
-    const unreachable = `No service responds at the addresses in ${file}. Check that the run is still up.`;
+    const unreachable = `No service responds at the addresses in ${file}. Check that it is still running.`;
     return makeTarget({ label: file, outputs, unreachable }, runtime);
   }
   if (stage === undefined || stage === 'local') {
@@ -141,7 +141,7 @@ export async function findTarget(
 
 /**
  * Returns an output of the target.
- * @throws {CliError} if it is missing, because a stack is missing or another version of Emissor wrote the outputs.
+ * @throws {CliError} if the output is missing, because a stack is missing or another version of Emissor wrote the outputs.
  */
 export function requireOutput(target: TargetFacts, name: string): string {
   const value = target.outputs[name];
@@ -177,7 +177,7 @@ async function readOutputs(file: string, whenMissing: string): Promise<Outputs> 
 
 const localOutputs = path.join(import.meta.dirname, '../../.local/outputs.json');
 
-const notRunning = 'No local run found. Start one with "npm start", or name a deployed stage with --stage.';
+const notRunning = 'No local run found. Start one with "npm start", or specify a deployed stage with --stage.';
 
 /** Returns outputs by name. `cdk deploy --outputs-file` groups them by stack, so one level of grouping is flattened. */
 function flatten(content: Record<string, unknown>): Outputs {
@@ -189,11 +189,11 @@ function flatten(content: Record<string, unknown>): Outputs {
 
 const fileShape = z.record(z.string(), z.unknown());
 
-/** The attempts of a call, except calls to a stage, which may be many. */
+/** The maximum number of attempts of a call to a local run, and of the calls that find a stage. */
 const attempts = 3;
 
 /**
- * The embedded engines accept any credentials, but the SDK requires some. The SDK changes the object, so each client
- * has a copy.
+ * The embedded engines accept any credentials, but the SDK requires some. Each client gets a copy, because the SDK changes
+ * the object.
  */
 const localCredentials = { accessKeyId: 'local', secretAccessKey: 'local' };

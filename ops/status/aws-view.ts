@@ -5,13 +5,13 @@ import { counted, placeOf } from '../stage/sentences.ts';
 import { domainsOf } from '../stage/stage-stacks.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
-/** The number of calls that DynamoDB throttled at a table or an index in the last 15 minutes. */
+/** The calls to a table or an index that DynamoDB throttled in the last 15 minutes. */
 export interface Throttle {
   readonly table: string;
   readonly index: string | null;
   readonly calls: 'reads' | 'writes';
   readonly count: number;
-  /** The cause, or `null` if DynamoDB reported neither cause. */
+  /** The cause, or `null` if DynamoDB reported none. */
   readonly cause: 'hot key' | 'quota' | null;
 }
 
@@ -20,7 +20,7 @@ export interface KmsKey {
   readonly arn: string;
   /** `Enabled`, or another KMS state. */
   readonly state: string;
-  /** The day on which it will be deleted. */
+  /** The day on which AWS deletes the key. */
   readonly deletedAt: string | null;
 }
 
@@ -33,21 +33,21 @@ export interface Certificate {
   readonly daysLeft: number | null;
 }
 
-/** Reads the calls that DynamoDB throttled. CloudWatch is a few minutes behind. */
+/** Reads the numbers of throttled calls. CloudWatch reports them with a delay of a few minutes. */
 export async function readThrottles(
   target: Target,
   tables: readonly { readonly name: string; readonly indexes: readonly string[] }[],
 ): Promise<readonly Throttle[]> {
-  const asked = tables.flatMap(({ name: table, indexes }) =>
+  const metrics = tables.flatMap(({ name: table, indexes }) =>
     [null, ...indexes].flatMap(index => throttleMetrics.map(metric => ({ table, index, ...metric }))),
   );
-  if (asked.length === 0) return [];
+  if (metrics.length === 0) return [];
   const now = target.clock.now();
   const { MetricDataResults = [] } = await target.connect(CloudWatchClient).send(
     new GetMetricDataCommand({
       StartTime: new Date(now - quarter),
       EndTime: new Date(now),
-      MetricDataQueries: asked.map(({ table, index, MetricName }, at) => ({
+      MetricDataQueries: metrics.map(({ table, index, MetricName }, at) => ({
         Id: `m${at}`,
         MetricStat: {
           Metric: {
@@ -64,10 +64,10 @@ export async function readThrottles(
       })),
     }),
   );
-  const counts = asked.map((_, at) => sum(MetricDataResults.find(({ Id }) => Id === `m${at}`)?.Values));
-  return asked.flatMap(({ table, index, calls, cause }, at) => {
+  const counts = metrics.map((_, at) => sum(MetricDataResults.find(({ Id }) => Id === `m${at}`)?.Values));
+  return metrics.flatMap(({ table, index, calls, cause }, at) => {
     const count = counts[at] ?? 0;
-    // The count of all throttled calls comes last, after the counts of each cause.
+    // The metric of all throttled calls follows the metrics of the two causes.
     const isReported = cause === null && ((counts[at - 1] ?? 0) > 0 || (counts[at - 2] ?? 0) > 0);
     return count > 0 && !isReported ? [{ table, index, calls, count, cause }] : [];
   });
@@ -97,7 +97,7 @@ export async function readCertificates({ deployed, connect, clock }: Target): Pr
   );
 }
 
-/** Finds resources that AWS throttles, will delete or will let expire. Returns each in a sentence with advice. */
+/** Finds resources that AWS throttles, will delete or does not renew. Returns a sentence with advice about each. */
 export function awsProblems({
   throttles,
   kmsKey,
@@ -120,26 +120,26 @@ function keyProblem({ arn, state, deletedAt }: KmsKey, region: string | null): s
   const on = `--region ${region} --key-id ${arn}`;
   const day = deletedAt === null ? '' : `, to be deleted on ${deletedAt.slice(0, 10)}`;
   const commands: Readonly<Record<string, string>> = {
-    PendingDeletion: ` aws kms cancel-key-deletion ${on}, then: aws kms enable-key ${on}.`,
-    Disabled: ` aws kms enable-key ${on}.`,
+    PendingDeletion: ` Run: aws kms cancel-key-deletion ${on}, then: aws kms enable-key ${on}.`,
+    Disabled: ` Run: aws kms enable-key ${on}.`,
   };
-  return `the KMS key is ${state}${day}: without it no token can be issued and no secret can be read.${commands[state] ?? ''} docs/runbook.md, "KeysNotRotated".`;
+  return `the KMS key is ${state}${day}. Without it, Emissor cannot issue tokens or read secrets.${commands[state] ?? ''} docs/runbook.md, "KeysNotRotated".`;
 }
 
 function throttleProblem(throttle: Throttle): string {
   const { calls, count, cause } = throttle;
-  const why = cause === null ? '' : `, for a ${cause}`;
+  const why = cause === null ? '' : `, because of a ${cause}`;
   return `DynamoDB throttled ${counted(count, calls.slice(0, -1))} of ${placeOf(throttle)} in the last 15 minutes${why}: docs/runbook.md, "StoreThrottled".`;
 }
 
 function certificateProblem({ host, state, endsAt, daysLeft }: Certificate): string {
   const on = endsAt?.slice(0, 10);
   const left = daysLeft ?? 0;
-  const end = left < 0 ? `, and ended on ${on}` : `, and ends on ${on}, in ${counted(left, 'day')}`;
+  const end = left < 0 ? `, and expired on ${on}` : `, and expires on ${on}, in ${counted(left, 'day')}`;
   return `the certificate of ${host} is ${state}${on === undefined ? '' : end}: docs/runbook.md, "CertificateExpires".`;
 }
 
-/** Returns whether a certificate is not issued, or overdue for renewal. ACM renews it at least 45 days early. */
+/** Returns whether a certificate is not issued, or overdue for renewal. ACM renews certificates at least 45 days early. */
 function isEnding({ state, daysLeft }: Certificate): boolean {
   return state !== 'ISSUED' || (daysLeft ?? 0) <= 30;
 }

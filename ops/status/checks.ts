@@ -20,27 +20,27 @@ import { aliasProblems, stageProblems } from './stage-problems.ts';
 import type { Facts } from './status-facts.ts';
 import { alarmProblems, backlogProblems, deadLetterProblems, keyProblems, webhookProblems } from './status-problems.ts';
 
-/** A check, and when it runs, which is in `ops status`, in `npm run preflight` before a deployment, or in both. */
+/** A check. `when` specifies whether `ops status`, `npm run preflight` (before a deployment) or both run the check. */
 export type Check = { readonly name: string } & (
   | { readonly when: 'status'; readonly find: (subject: StatusSubject) => readonly string[] }
   | { readonly when: 'both'; readonly find: (subject: SharedSubject) => readonly string[] }
   | { readonly when: 'before-deployment'; readonly find: (subject: DeploymentSubject) => DeploymentProblems }
 );
 
-/** The facts for the checks that `ops status` and the preflight share. */
+/** The input of the checks that both `ops status` and the preflight run. */
 interface SharedSubject {
   readonly facts: Pick<Facts, 'movedAliases'>;
-  /** Undefined for a local run. */
+  /** The stacks, or `undefined` for a local run. */
   readonly deployed: StageStacks | undefined;
 }
 
 interface StatusSubject extends SharedSubject {
   readonly facts: Facts;
-  /** In milliseconds since the epoch. */
+  /** The present time, in milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** All checks. The checks with the worst problems for `ops status` come first. */
+/** All checks. `ops status` reports problems in this order, most severe first. */
 export const checks: readonly Check[] = [
   { name: 'stage', when: 'status', find: ({ facts, deployed }) => (deployed ? stageProblems(facts, deployed) : []) },
   { name: 'aliases', when: 'both', find: ({ facts, deployed }) => aliasProblems(facts, deployed) },
@@ -65,8 +65,8 @@ export const checks: readonly Check[] = [
 ];
 
 /**
- * Finds the problems that `ops status` reports, worst first.
- * @param now - milliseconds since the epoch.
+ * Finds the problems that `ops status` reports, most severe first.
+ * @param now - the present time, in milliseconds since the epoch.
  */
 export function findProblems(facts: Facts, deployed: StageStacks | undefined, now: number): readonly string[] {
   return checks.flatMap(check => (check.when === 'before-deployment' ? [] : check.find({ facts, deployed, now })));

@@ -4,7 +4,7 @@ import type { LateCause, LateDeliveries, LateGroup } from './late-deliveries.ts'
 import type { DeliveriesView } from './status-deliveries.ts';
 import type { Facts } from './status-facts.ts';
 
-/** Finds overdue, failed and held deliveries. Returns a sentence for each account and event, or for each state. */
+/** Finds overdue, failed and held deliveries. Returns a sentence about each account and event, or about each state. */
 export function deliveryProblems({ deliveries, stage }: Pick<Facts, 'deliveries' | 'stage'>): readonly string[] {
   if (isUnread(deliveries)) return [];
   const list = `${opsOf(stage)} deliveries list`;
@@ -16,20 +16,20 @@ export function deliveryProblems({ deliveries, stage }: Pick<Facts, 'deliveries'
 }
 
 function lateDeliveries({ groups, isCutOff }: LateDeliveries, ops: string): readonly string[] {
-  const named = groups.slice(0, maxNamed).map(group => `${atLeast(isCutOff)}${lateGroup(group, ops)}`);
-  const count = groups.length - named.length;
-  if (count === 0) return named;
+  const sentences = groups.slice(0, maxSentences).map(group => `${atLeast(isCutOff)}${lateGroup(group, ops)}`);
+  const count = groups.length - sentences.length;
+  if (count === 0) return sentences;
   const number = counted(count, 'more account and event has', 'more accounts and events have');
-  return [...named, `${number} overdue deliveries: --json shows them.`];
+  return [...sentences, `${number} overdue deliveries. --json shows all of them.`];
 }
 
-/** The maximum number of accounts and events whose overdue deliveries have their own sentence. */
-const maxNamed = 5;
+/** The maximum number of sentences about overdue deliveries of an account and event. */
+const maxSentences = 5;
 
 function lateGroup({ account, event, cause, count, since, first }: LateGroup, ops: string): string {
   const number = counted(count, 'delivery', 'deliveries');
   const section = cause === 'own fault' ? 'InternalErrors' : 'RetriesLate';
-  return `${number} of account ${account} for ${event} ${whyLate[cause]} ${since}: ${ops} deliveries show ${first} shows the first. docs/runbook.md, "${section}".`;
+  return `${number} of account ${account} for ${event} ${whyLate[cause]} ${since}. ${ops} deliveries show ${first} shows the first one. docs/runbook.md, "${section}".`;
 }
 
 function atLeast(isCutOff: boolean): string {
@@ -41,15 +41,15 @@ const whyLate: Readonly<Record<LateCause, string>> = {
   overdue: 'overdue since',
 };
 
-/** Returns the number of deliveries in a state, with the webhook that has the most of them. */
+/** Returns a sentence about the deliveries in a state, with the webhook that has most of them. */
 function endedDeliveries(view: DeliveriesView, kind: 'failed' | 'held', command: string): readonly string[] {
   const found = view[kind];
-  const [most] = found;
-  if (!most) return [];
-  const { account, event } = most;
+  const [largest] = found;
+  if (!largest) return [];
+  const { account, event } = largest;
   const count = found.reduce((sum, { count }) => sum + count, 0);
   const number = `${atLeast(view.isCutOff)}${counted(count, `${kind} delivery`, `${kind} deliveries`)}`;
   return [
-    `${number}, ${most.count} of account ${account} for ${event}: ${command} --account ${account} --event ${event}.`,
+    `${number}, ${largest.count} of account ${account} for ${event}: ${command} --account ${account} --event ${event}.`,
   ];
 }

@@ -20,17 +20,17 @@ import {
 import type { Target } from '../stage/target.ts';
 import { resourcesOf, type Synthesis, type Template } from './synthesis.ts';
 
-/** The input of the checks before a deployment, which only read. */
+/** The input of the checks before a deployment. The checks only read. */
 export interface DeploymentSubject {
   readonly target: Pick<Target, 'connect'>;
   readonly deployed: StageStacks;
-  /** The result of the deployment. */
+  /** The templates to deploy. */
   readonly synthesis: Synthesis;
-  /** Reads the template of each stack that was ever deployed, except stacks that are left over. */
+  /** Reads the deployed templates of the stacks, except stacks that are left over. */
   readonly readTemplates: () => Promise<ReadonlyMap<StackName, Template>>;
 }
 
-/** The problems found, each in a sentence with advice. */
+/** A sentence with advice about each problem. */
 export type DeploymentProblems = readonly string[] | Promise<readonly string[]>;
 
 /** Finds stacks that CloudFormation would not update. */
@@ -58,30 +58,30 @@ export async function concurrencyProblems(subject: DeploymentSubject): Promise<r
   const { AccountLimit } = await target.connect(LambdaClient).send(new GetAccountSettingsCommand({}));
   const { ConcurrentExecutions: quota, UnreservedConcurrentExecutions: unreserved = quota } = AccountLimit ?? {};
   if (quota === undefined || unreserved === undefined) throw new CliError('Lambda returned no concurrency quota.');
-  const raise = 'Ask AWS for more (Service Quotas, Lambda, "Concurrent executions", L-B99A9384; it takes about a day)';
+  const raise = 'Request a higher quota (Service Quotas, Lambda, quota L-B99A9384; AWS needs about a day)';
   if (quota < accountConcurrency) {
     return [
       `stages/${stage}.ts sets accountConcurrency to ${accountConcurrency}, but the account has a quota of ${quota} concurrent executions. ${raise}, or set accountConcurrency to ${quota} in stages/${stage}.ts.`,
     ];
   }
   const templates = await readTemplates();
-  const held = reservedBy([...templates.values()]);
-  const others = quota - unreserved - held;
-  const least = Math.min(unreservedConcurrency, quota);
-  // The CDK deploys one stack after another. Until the last stack is deployed, any stack may have its higher value.
+  const reserved = reservedBy([...templates.values()]);
+  const others = quota - unreserved - reserved;
+  const minUnreserved = Math.min(unreservedConcurrency, quota);
+  // The CDK deploys one stack after another. Until the last one is deployed, any stack may have the higher of its two values.
   const ofStack = (name: StackName) =>
     [templates.get(name), synthesis.templates[name]].map(template => reservedBy([template ?? {}]));
   const peak = stackNames.reduce((sum, name) => sum + Math.max(...ofStack(name)), 0);
-  if (peak > held && quota - others - peak < least) {
+  if (peak > reserved && quota - others - peak < minUnreserved) {
     return [
-      `while its stacks are deployed, the stage reserves up to ${peak} of ${quota} concurrent executions, and other functions reserve ${others}: ${quota - others - peak} would be left, and AWS requires ${least} unreserved. ${raise}, or lower tokenConcurrency in stages/${stage}.ts. To raise one and lower another, deploy the lower value first.`,
+      `while its stacks are deployed, the stage reserves up to ${peak} of ${quota} concurrent executions, and other functions reserve ${others}: ${quota - others - peak} would be left, and AWS requires ${minUnreserved} unreserved. ${raise}, or lower tokenConcurrency in stages/${stage}.ts. To raise one value and lower another, deploy the lower value first.`,
     ];
   }
   const left = quota - others - reservedBy(Object.values(synthesis.templates));
   const lanes = firstConcurrency + retryConcurrency + slowConcurrency;
   if (lanes <= left - minOtherLanes) return [];
   return [
-    `the lanes may use ${lanes} of the ${left} unreserved concurrent executions: too few are left for the sweeper and for functions without reserved concurrency. ${raise}, or lower accountConcurrency in stages/${stage}.ts.`,
+    `the lanes may use ${lanes} of the ${left} unreserved concurrent executions, which leaves too few for the sweeper and for functions without reserved concurrency. ${raise}, or lower accountConcurrency in stages/${stage}.ts.`,
   ];
 }
 
@@ -91,19 +91,18 @@ function reservedBy(templates: readonly Template[]): number {
     .reduce((sum, [, { Properties }]) => sum + Number(Properties?.ReservedConcurrentExecutions ?? 0), 0);
 }
 
-/** Finds certificates with which API Gateway would reject a domain. */
+/** Finds certificates that API Gateway would reject for their domain. */
 export async function certificateProblems({ target, deployed }: DeploymentSubject): Promise<readonly string[]> {
   const { configuration, region } = deployed;
   const found = domainsOf(configuration).map(async ({ name: host, certificateArn: arn }) => {
-    const request = `Request one for ${host} in ${region}.`;
-    if (arn.split(':')[3] !== region)
-      return [`the certificate of ${host} is in another Region than ${region}. ${request}`];
+    const request = `Request a certificate for ${host} in ${region}.`;
+    if (arn.split(':')[3] !== region) return [`the certificate of ${host} is not in ${region}. ${request}`];
     const client = target.connect(ACMClient);
-    const answer = await client.send(new DescribeCertificateCommand({ CertificateArn: arn })).catch(error => {
+    const response = await client.send(new DescribeCertificateCommand({ CertificateArn: arn })).catch(error => {
       if (!isNamed(error, 'ResourceNotFoundException')) throw error;
     });
-    if (!answer?.Certificate) return [`there is no certificate ${arn}. ${request}`];
-    const { Status, DomainName = '', SubjectAlternativeNames = [] } = answer.Certificate;
+    if (!response?.Certificate) return [`there is no certificate ${arn}. ${request}`];
+    const { Status, DomainName = '', SubjectAlternativeNames = [] } = response.Certificate;
     if (Status === 'PENDING_VALIDATION') {
       return [
         `the certificate of ${host} is not issued yet. Add the DNS records that AWS Certificate Manager shows for it.`,
@@ -117,13 +116,13 @@ export async function certificateProblems({ target, deployed }: DeploymentSubjec
   return (await Promise.all(found)).flat();
 }
 
-/** Returns whether a certificate's name, which may start with a wildcard label, covers a host (RFC 6125 section 6.4.3). */
+/** Returns whether a name of a certificate covers a host. The name may have a wildcard label (RFC 6125 section 6.4.3). */
 function covers(name: string, host: string): boolean {
   const lower = name.toLowerCase();
   return lower === host || (lower.startsWith('*.') && lower.slice(1) === host.slice(host.indexOf('.')));
 }
 
-/** Finds domains that are missing or changed, because a later change alters every URL and ends every access token. */
+/** Finds missing and changed domains, because a later change changes all URLs and ends all access tokens. */
 export function domainProblems({ deployed: { configuration, stacks } }: DeploymentSubject): readonly string[] {
   const { stage } = configuration;
   const outputs = outputsOfStacks(stacks);
@@ -136,12 +135,12 @@ export function domainProblems({ deployed: { configuration, stacks } }: Deployme
   return [
     ...(hasCustomers(configuration) && missing.length > 0
       ? [
-          `stages/${stage}.ts does not set ${listed(missing)}. Set them before the first integrator connects: setting a domain later changes the URLs and ends all access tokens.`,
+          `stages/${stage}.ts does not set ${listed(missing)}. Set domains before the first integrator connects, because a later change changes the URLs and ends all access tokens.`,
         ]
       : []),
     ...changed.map(
       ({ key }) =>
-        `the deployment changes the URL that ${key} names: the stage will reject all access tokens issued so far, and integrators still call the old URL. Restore ${key} in stages/${stage}.ts, unless the stage has no integrators yet.`,
+        `the deployment changes the URL of ${key}. The stage will then reject all existing access tokens, and integrators will still call the old URL. Restore ${key} in stages/${stage}.ts, unless the stage has no integrators yet.`,
     ),
   ];
 }
@@ -151,17 +150,17 @@ const apis = [
   { api: 'Base', key: 'baseDomain' },
 ] as const;
 
-/** Finds protected stacks whose failed first deployment would leave them unable to be updated or deleted. */
+/** Finds a protected data stack before its first deployment. If that deployment fails, the stack cannot be deleted. */
 export function protectionProblems({ deployed: { configuration, stacks } }: DeploymentSubject): readonly string[] {
   const { stage, protection } = configuration;
   const data = stacks.find(({ name }) => name === 'Data');
   if (!protection || !data || isDeployed(data)) return [];
   return [
-    `protection is on before the first deployment of ${data.stackName}: if that fails, CloudFormation cannot delete it. Set protection: false in stages/${stage}.ts and deploy. Then set protection: true and deploy again.`,
+    `protection is on before the first deployment of ${data.stackName}. If the deployment fails, CloudFormation cannot delete the stack. Set protection: false in stages/${stage}.ts and deploy. Then set protection: true and deploy again.`,
   ];
 }
 
-/** Finds a stage of another owner, because two people with the same stage name overwrite each other's deployment. */
+/** Finds a stage of another owner. Two people who use the same stage name would overwrite each other's deployments. */
 export function ownerProblems({ deployed: { configuration, stacks } }: DeploymentSubject): readonly string[] {
   const { stage, tags } = configuration;
   const { owner } = tags;
@@ -169,11 +168,11 @@ export function ownerProblems({ deployed: { configuration, stacks } }: Deploymen
   const other = owners.find(found => found !== owner);
   if (other === undefined) return [];
   return [
-    `stage ${stage} in this account belongs to ${other}, but stages/${stage}.ts names ${owner ?? 'no owner'}. Copy stages/${stage}.ts to a stage of another name, or deploy it if it is the same stage with another owner.`,
+    `stage ${stage} in this account belongs to ${other}, but the owner in stages/${stage}.ts is ${owner ?? 'not set'}. Copy stages/${stage}.ts to a stage with another name, or deploy the stage if only its owner has changed.`,
   ];
 }
 
-/** Finds the stage in other Regions. Roles are visible in all of them and have the function's Region in their path. */
+/** Finds the stage in other Regions. The roles of functions are visible in all Regions and have the Region in their path. */
 export async function otherRegionProblems({ target, deployed }: DeploymentSubject): Promise<readonly string[]> {
   const { configuration, region } = deployed;
   const command = new ListRolesCommand({ PathPrefix: `/emissor/${configuration.stage}/`, MaxItems: 1_000 });
@@ -181,11 +180,11 @@ export async function otherRegionProblems({ target, deployed }: DeploymentSubjec
   const others = new Set(Roles.map(({ Path = '' }) => Path.split('/')[3] ?? '').filter(found => found !== region));
   if (others.size === 0) return [];
   return [
-    `stage ${configuration.stage} is already deployed in ${listed([...others])} of this account. Copy stages/${configuration.stage}.ts to a stage of another name, or delete the other one first.`,
+    `stage ${configuration.stage} is already deployed in ${listed([...others])} of this account. Copy stages/${configuration.stage}.ts to a stage with another name, or delete the other deployment first.`,
   ];
 }
 
-/** Finds data that outlived an earlier stage with the same name. The new stage would start without the data. */
+/** Finds remaining data of an earlier stage with the same name. The new stage would start without the data. */
 export async function leftOverProblems({ target, deployed }: DeploymentSubject): Promise<readonly string[]> {
   const { configuration, region, stacks } = deployed;
   const { stage, removalPolicy } = configuration;
@@ -203,7 +202,7 @@ export async function leftOverProblems({ target, deployed }: DeploymentSubject):
   const left = (await Promise.all(names)).flat().filter(name => !own.includes(name));
   if (left.length === 0) return [];
   return [
-    `${left.length} tables and queues of an earlier deployment remain (${left[0]}${left.length > 1 ? ', …' : ''}), and the stage would start without their data. If their data is wanted, do not deploy: docs/runbook.md, "Restoring". If not, delete them and the KMS key described as "Emissor ${stage}: …" in ${region}.`,
+    `${left.length} tables and queues of an earlier deployment remain (${left[0]}${left.length > 1 ? ', …' : ''}), and the stage would start without their data. If you need the data, do not deploy: docs/runbook.md, "Restoring". Otherwise, delete them and the KMS key with the description "Emissor ${stage}: …" in ${region}.`,
   ];
 }
 
@@ -214,14 +213,14 @@ export async function removedDataProblems(subject: DeploymentSubject): Promise<r
   if (removalPolicy === 'destroy') return [];
   const removed = [...(await readTemplates())].flatMap(([name, template]) => {
     const next = synthesis.templates[name] ?? {};
-    const kept = resourcesOf(next, ...statefulTypes).map(([id]) => id);
+    const retained = resourcesOf(next, ...statefulTypes).map(([id]) => id);
     return resourcesOf(template, ...statefulTypes).flatMap(([id]) =>
-      kept.includes(id) ? [] : `${id} of ${stackNameOf(stage, name)}`,
+      retained.includes(id) ? [] : `${id} of ${stackNameOf(stage, name)}`,
     );
   });
   if (removed.length === 0) return [];
   return [
-    `the deployment would remove ${listed(removed)}. npx cdk diff --all -c stage=${stage} shows the change. Keep the resources that hold data.`,
+    `the deployment would remove ${listed(removed)}. npx cdk diff --all -c stage=${stage} shows the change. Do not remove resources with data.`,
   ];
 }
 

@@ -6,33 +6,33 @@ import { inBatches } from '../../lambdas/platform/in-batches.ts';
 import { openDeliveries } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
-/** Pending deliveries of one account and event that are overdue for one reason. */
+/** The overdue deliveries of one account and event with the same cause. */
 export interface LateGroup {
   readonly account: string;
   readonly event: string;
   readonly cause: LateCause;
   readonly count: number;
-  /** The time since which the first one is overdue. For `own fault`, the time of the next attempt. */
+  /** The time since which the first delivery is overdue. For `own fault`, the time of the next attempt. */
   readonly since: string;
-  /** The id of the first one. */
+  /** The id of the first delivery. */
   readonly first: string;
 }
 
 /**
- * - `own fault`: A fault of the service stopped the last attempt. The attempt is repeated within 15 minutes.
- * - `overdue`: The attempt is due, but was not made.
+ * - `own fault`: An internal error stopped the last attempt. The service repeats the attempt within 15 minutes.
+ * - `overdue`: The attempt is due but was not made.
  */
 export type LateCause = 'own fault' | 'overdue';
 
-/** Overdue deliveries, the longest overdue first, and whether there may be more that were not read. */
+/** Overdue deliveries, longest overdue first. `isCutOff` is true if there may be more that were not read. */
 export interface LateDeliveries {
   readonly groups: readonly LateGroup[];
   readonly isCutOff: boolean;
 }
 
-/** Finds pending deliveries that are overdue by 3 minutes, for any reason. The number of reads is bounded. */
+/** Finds pending deliveries that are overdue by at least 3 minutes. The number of reads is bounded. */
 export async function findLate(target: Target, now: number): Promise<LateDeliveries> {
-  const pages = await Promise.all(dueShards.map(shard => readShard(target, shard, now + maxLook)));
+  const pages = await Promise.all(dueShards.map(shard => readShard(target, shard, now + maxSweepDelay)));
   const isCutOff = pages.some(page => page.isCutOff);
   const groups = new Map<string, LateGroup>();
   for await (const ids of inBatches(
@@ -43,9 +43,9 @@ export async function findLate(target: Target, now: number): Promise<LateDeliver
       ids,
     )) {
       if (!wait) continue;
-      const isOurs = internalErrors > 0;
-      if (!isOurs && now - wait.nextAttemptAt < shownLateAfter) continue;
-      const cause: LateCause = isOurs ? 'own fault' : 'overdue';
+      const isOwnFault = internalErrors > 0;
+      if (!isOwnFault && now - wait.nextAttemptAt < toleratedMs) continue;
+      const cause: LateCause = isOwnFault ? 'own fault' : 'overdue';
       const since = isoTime(wait.nextAttemptAt);
       const key = `${account} ${event} ${cause}`;
       const earlier = groups.get(key);
@@ -54,13 +54,13 @@ export async function findLate(target: Target, now: number): Promise<LateDeliver
       groups.set(key, { ...group, count });
     }
   }
-  const maxOverdueFirst = [...groups.values()].sort((one, other) => (one.since < other.since ? -1 : 1));
-  return { groups: maxOverdueFirst, isCutOff };
+  const longestFirst = [...groups.values()].sort((one, other) => (one.since < other.since ? -1 : 1));
+  return { groups: longestFirst, isCutOff };
 }
 
 /** Reads the first entries of a partition of index `due`. */
 async function readShard(target: Target, shard: string, until: number) {
-  const answer = await target.dynamo(
+  const { Items = [], LastEvaluatedKey } = await target.dynamo(
     new QueryCommand({
       TableName: requireOutput(target, 'DeliveriesTable'),
       IndexName: 'due',
@@ -69,15 +69,15 @@ async function readShard(target: Target, shard: string, until: number) {
       Limit: entriesOfShard,
     }),
   );
-  const ids = (answer.Items ?? []).map(({ id }) => String(id));
-  return { ids, isCutOff: answer.LastEvaluatedKey !== undefined };
+  const ids = Items.map(({ id }) => String(id));
+  return { ids, isCutOff: LastEvaluatedKey !== undefined };
 }
 
 /** The maximum number of entries read from one partition. */
 const entriesOfShard = 250;
 
-/** The sweeper may read overdue deliveries with this delay, since it doubles its wait. In milliseconds. */
-const maxLook = 30 * 60_000;
+/** The maximum delay with which the sweeper reads an overdue delivery, because it doubles its wait. In milliseconds. */
+const maxSweepDelay = 30 * 60_000;
 
 /** The delay after which a delivery is shown as overdue. In milliseconds. */
-const shownLateAfter = 180_000;
+const toleratedMs = 180_000;

@@ -4,7 +4,7 @@ import { findBeforeDeployment } from './preflight.ts';
 import { synthesise } from './synthesis.ts';
 
 const notes = `
-It only reads. The exit code is 0 if it finds no problem, and 1 otherwise. It names the checks that it could not make.
+The command only reads. The exit code is 0 if it finds no problem, and 1 otherwise. It lists the checks that it could not run.
 
 Examples:
   npm run ops -- --stage prod preflight
@@ -20,7 +20,7 @@ const findProblems = command('preflight', {
     const lines = [
       `stage ${stage} in ${region} of account ${account}`,
       ...problems.map(({ check, sentence }) => `- ${check}: ${sentence}`),
-      ...unread.map(({ check, sentence }) => `- ${check}: could not be checked: ${sentence}`),
+      ...unread.map(({ check, sentence }) => `- ${check}: the check could not run: ${sentence}`),
     ];
     if (problems.length > 0) {
       const failure = `Do not deploy stage ${stage} yet. ${counted(problems.length, 'problem')} found.`;
@@ -28,7 +28,7 @@ const findProblems = command('preflight', {
     }
     return {
       json: found,
-      text: [...lines, `No problem found. Next: npx cdk deploy --all -c stage=${stage}`].join('\n'),
+      text: [...lines, `No problems found. Next: npx cdk deploy --all -c stage=${stage}`].join('\n'),
     };
   },
 });

@@ -15,7 +15,7 @@ export interface Preflight {
   readonly account: string;
   readonly region: string;
   readonly problems: readonly Finding[];
-  /** The checks that could not run, and the reasons. */
+  /** The checks that could not run, with the reasons. */
   readonly unread: readonly Finding[];
 }
 
@@ -24,20 +24,20 @@ interface Finding {
   readonly sentence: string;
 }
 
-/** Runs all checks before a deployment. It only reads. @throws {CliError} if the stage cannot be synthesised. */
+/** Runs all checks before a deployment, which only read. @throws {CliError} if the stage cannot be synthesised. */
 export async function findBeforeDeployment(
   target: Target,
   synthesise: (configuration: StageConfiguration) => Promise<Synthesis>,
   progress: ShowProgress,
 ): Promise<Preflight> {
   const { deployed } = target;
-  if (!deployed) throw new CliError('A local run is not deployed. Name a stage with --stage.');
+  if (!deployed) throw new CliError('A local run is not deployed. Specify a stage with --stage.');
   const { configuration, account, region } = deployed;
   const { stage } = configuration;
   progress('Synthesising the stage');
   const synthesis = await synthesise(configuration).catch(error => {
     throw new CliError(
-      `stage ${stage} cannot be synthesised: ${error instanceof Error ? error.message : String(error)}. npx cdk synth -c stage=${stage} shows the details.`,
+      `Could not synthesise stage ${stage} (${error instanceof Error ? error.message : String(error)}). npx cdk synth -c stage=${stage} shows the details.`,
     );
   });
   const readTemplates = once(async () => {

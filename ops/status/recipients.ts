@@ -3,7 +3,7 @@ import { isUnread, type Part } from '../stage/operator.ts';
 import { listed } from '../stage/sentences.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
-/** An address that receives the e-mails of one kind of alarm after its confirmation. Each kind has its own topic. */
+/** An address that receives e-mails about one kind of alarm once it is confirmed. Each kind of alarm has its own topic. */
 export interface Recipient {
   readonly mail: 'page' | 'ticket';
   readonly address: string;
@@ -21,7 +21,7 @@ export async function readRecipients(target: Target): Promise<readonly Recipient
   return (await Promise.all([read('page', 'PagesTopicArn'), read('ticket', 'TicketsTopicArn')])).flat();
 }
 
-/** Finds recipients who receive no alarm e-mails, which would otherwise be unnoticed. */
+/** Finds recipients who do not receive alarm e-mails, because no one would notice otherwise. */
 export function recipientProblems(recipients: Part<readonly Recipient[]>): readonly string[] {
   if (isUnread(recipients)) return [];
   const unreached = recipients.filter(({ state }) => state !== 'confirmed');

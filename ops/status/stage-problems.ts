@@ -6,7 +6,7 @@ import { counted, listed } from '../stage/sentences.ts';
 import { isLeftOver, type StageStacks, stackNameOf } from '../stage/stage-stacks.ts';
 import type { Facts, StackView } from './status-facts.ts';
 
-/** Finds problems of a stage's deployment. Returns each in a sentence with advice. */
+/** Finds problems of a stage's deployment. Returns a sentence with advice about each. */
 export function stageProblems(facts: Facts, deployed: StageStacks): readonly string[] {
   return [
     ...missingStacks(deployed),
@@ -49,30 +49,30 @@ function listedGroups(groups: NonNullable<ReturnType<typeof listDifferent>>): st
   return listed(groups.map(({ value, stacks }) => `${value} (${listed(stacks)})`));
 }
 
-/** Lists stacks by a value that differs between them. Returns `undefined` if all are equal. */
+/** Groups stacks by a value. Returns `undefined` if all stacks have the same value. */
 function listDifferent(own: readonly StackView[], read: (stack: StackView) => string | null) {
   const groups = [...Map.groupBy(own, read)].filter(([value]) => value !== null);
   if (groups.length < 2) return undefined;
-  return groups.map(([value, ofIt]) => ({ value: String(value), stacks: ofIt.map(({ name }) => name) }));
+  return groups.map(([value, views]) => ({ value: String(value), stacks: views.map(({ name }) => name) }));
 }
 
-/** Finds missing protection. A stage that does not retain its data may be deleted, so it needs no protection. */
+/** Finds unprotected stacks and tables. A stage that does not retain its data needs no protection. */
 function missingProtection(facts: Pick<Facts, 'stacks' | 'tables'>, { configuration }: StageStacks): readonly string[] {
   const { stage, removalPolicy, protection } = configuration;
   if (removalPolicy !== 'retain') return [];
-  const holdsNothing = stackNameOf(stage, 'Smoke');
+  const withoutData = stackNameOf(stage, 'Smoke');
   const stacks = (facts.stacks ?? []).filter(
-    ({ name, state, terminationProtection }) => name !== holdsNothing && state !== null && !terminationProtection,
+    ({ name, state, terminationProtection }) => name !== withoutData && state !== null && !terminationProtection,
   );
   const tables = isUnread(facts.tables) ? [] : facts.tables.filter(table => !table.deletionProtection);
   if (stacks.length + tables.length === 0) return [];
-  const open: string[] = [];
-  if (stacks.length > 0) open.push(counted(stacks.length, 'stack'));
-  if (tables.length > 0) open.push(counted(tables.length, 'table'));
+  const unprotected: string[] = [];
+  if (stacks.length > 0) unprotected.push(counted(stacks.length, 'stack'));
+  if (tables.length > 0) unprotected.push(counted(tables.length, 'table'));
   const next = protection
     ? `stages/${stage}.ts sets protection: true. Run npx cdk deploy --all -c stage=${stage}`
     : `Once the first deployment is complete, set protection to true in stages/${stage}.ts and deploy again`;
-  return [`${listed(open)} can be deleted by mistake, because protection is off. ${next}.`];
+  return [`${listed(unprotected)} can be deleted by mistake, because protection is off. ${next}.`];
 }
 
 /** Finds aliases that were moved since the last deployment, because they affect the next deployment. */
@@ -81,7 +81,7 @@ export function aliasProblems(
   deployed: StageStacks | undefined,
 ): readonly string[] {
   if (!deployed || isUnread(movedAliases) || deployed.stacks.some(isChanging)) return [];
-  const listOf = (isWanted: (alias: MovedAlias) => boolean) => listed(movedAliases.filter(isWanted).map(wayOf));
+  const listOf = (isWanted: (alias: MovedAlias) => boolean) => listed(movedAliases.filter(isWanted).map(describeAlias));
   const moved = listOf(({ version, deployedVersion }) => version !== deployedVersion);
   const shifting = listOf(({ version, deployedVersion, sharing }) => version === deployedVersion && sharing.length > 0);
   const ops = opsOf(deployed.configuration.stage);
@@ -91,13 +91,13 @@ export function aliasProblems(
       : []),
     ...(shifting
       ? [
-          `No deployment is in progress, but some of the traffic still goes to another version: ${shifting}. ${ops} rollback lists the releases; ${ops} rollback RELEASE sends all traffic to one.`,
+          `No deployment is in progress, but some of the traffic still goes to another version: ${shifting}. ${ops} rollback lists the releases, and ${ops} rollback RELEASE sends all traffic to one of them.`,
         ]
       : []),
   ];
 }
 
-function wayOf({ function: name, version, deployedVersion, sharing }: MovedAlias): string {
+function describeAlias({ function: name, version, deployedVersion, sharing }: MovedAlias): string {
   const others = sharing.length > 0 ? ` and ${sharing.join(', ')}` : '';
   return `${name} (at version ${version}${others}, deployed ${deployedVersion ?? 'unknown'})`;
 }

@@ -2,7 +2,7 @@ import { countIndex } from '../deliveries/deliveries.ts';
 import type { Target } from '../stage/target.ts';
 import { findLate } from './late-deliveries.ts';
 
-/** The results of a bounded read of the deliveries. */
+/** The result of a bounded read of the deliveries. */
 export type DeliveriesView = Awaited<ReturnType<typeof readDeliveries>>;
 
 /** Counts failed and held deliveries in at most 10 pages of about 5,000, and finds overdue deliveries. */
@@ -20,5 +20,5 @@ async function countEnded(target: Target) {
   return { looked, isCutOff, failed: ended('failed'), held: ended('held') };
 }
 
-/** The maximum number of pages of the index `undelivered` that are counted. */
+/** The maximum number of pages to count in the index `undelivered`. */
 const maxPages = 10;

@@ -17,19 +17,19 @@ import { readCertificates, readKmsKey, readThrottles } from './aws-view.ts';
 import { readRecipients } from './recipients.ts';
 import { readDeliveries } from './status-deliveries.ts';
 
-/** The state of everything that is deployed. If a part could not be read, it contains the reason. */
+/** The state of a target. A part that could not be read contains the reason. */
 export type Facts = Awaited<ReturnType<typeof readFacts>>;
 
-/** One stack. Its state is the state in CloudFormation, or `null` if it does not exist. */
+/** A stack. Its state is the state in CloudFormation, or `null` if the stack does not exist. */
 export type StackView = ReturnType<typeof viewStack>;
 
-/** One queue. The age of its oldest message is `null` if the queue is empty or the age is unknown. */
+/** A queue. The age of its oldest message is `null` if the queue is empty or the age is unknown. */
 export type QueueView = Awaited<ReturnType<typeof readQueues>>[number];
 
 /** The webhooks that are suspended or failing. */
 export type WebhooksView = Awaited<ReturnType<typeof readWebhooks>>;
 
-/** The keys of one kind, and when the daily rotation creates the next key, or `null` if it already exists. */
+/** The keys of one kind. `nextMadeAt` is the time at which the daily rotation creates the next key, or `null` if it exists. */
 export type KeysView = Awaited<ReturnType<typeof readKeys>>[number];
 
 /** Reads the state of a target, with a bounded number of reads. */
@@ -51,11 +51,11 @@ export async function readFacts(target: Target, progress: ShowProgress) {
       attempt(() => readDeliveries(target, target.clock.now())),
       attempt(() => readKeys(target)),
     ]);
-  // If AWS returned stacks, it is reachable. If all parts of a local run fail, the run has ended.
+  // AWS is reachable if it returned stacks. A local run has ended if all of its parts fail.
   if (!deployed && [queues, webhooks, keys].every(part => part.failure !== undefined)) throw queues.failure;
   return {
     target: target.label,
-    /** The stage, or `null` for a local run and for an outputs file. */
+    /** The stage, or `null` for a local run or an outputs file. */
     stage: deployed?.configuration.stage ?? null,
     region: target.outputs.Region ?? null,
     account: deployed?.account ?? null,
@@ -141,7 +141,7 @@ async function readWebhooks(target: Target) {
   return {
     read,
     isCutOff,
-    /** The time of suspension is unknown, because a suspended webhook may still be changed. */
+    /** The suspended webhooks. The time of suspension is unknown, because later changes overwrite `updatedAt`. */
     suspended: found.flatMap(webhook => {
       if (!('webhookId' in webhook))
         return { ...ownerOf(webhook), reason: wireReasons.operator, updatedAt: isoTime(webhook.since) };

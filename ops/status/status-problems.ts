@@ -6,7 +6,7 @@ import type { Facts, KeysView, QueueView } from './status-facts.ts';
 export function alarmProblems({ alarms }: Pick<Facts, 'alarms'>): readonly string[] {
   if (isUnread(alarms) || alarms.ringing.length === 0) return [];
   const { length: count } = alarms.ringing;
-  return [`${counted(count, 'alarm is', 'alarms are')} firing: docs/runbook.md has a section for each.`];
+  return [`${counted(count, 'alarm is', 'alarms are')} firing. docs/runbook.md has a section about each alarm.`];
 }
 
 export function backlogProblems({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly string[] {
@@ -19,15 +19,15 @@ function backlogOf({ queue, waiting, inFlight, oldestSeconds }: QueueView, stage
   const wait = counted(waiting, 'message waits', 'messages wait');
   // A consumer that reads its queue has messages in flight.
   if (inFlight === 0) {
-    return `${wait} in the ${queue} queue, none is in flight${age}. Check that its consumer runs: docs/runbook.md, "EventsStuck".`;
+    return `${wait} in the ${queue} queue, none is in flight${age}. Check that the consumer of the queue runs: docs/runbook.md, "EventsStuck".`;
   }
-  const held = counted(inFlight, 'is', 'are');
-  return `${wait} in the ${queue} queue, ${held} in flight${age}: ${opsOf(stage)} webhooks list --slow shows the slow receivers.`;
+  const inFlightText = counted(inFlight, 'is', 'are');
+  return `${wait} in the ${queue} queue, ${inFlightText} in flight${age}. ${opsOf(stage)} webhooks list --slow shows the slow receivers.`;
 }
 
 /**
- * Returns whether a queue is behind. Only CloudWatch knows the age of messages, and only until the third receive, so
- * counts matter as well. In the retry queue, only waiting messages count. Overdue deliveries come from the table.
+ * Returns whether a queue is behind, by its count or its age. CloudWatch reports the age of a message only until its third
+ * receive. Only in the events queue does the age of messages in flight count. The table shows other overdue deliveries.
  */
 function isBehind({ queue, waiting, inFlight, oldestSeconds }: QueueView): boolean {
   if (queue === 'dead letters') return false;
@@ -36,20 +36,20 @@ function isBehind({ queue, waiting, inFlight, oldestSeconds }: QueueView): boole
   return (queue === 'events' ? number : waiting) > 0 && (oldestSeconds ?? 0) > maxInQueue;
 }
 
-/** The threshold for waiting and in-flight messages. A quiet run empties its queues within seconds and has fewer. */
+/** The threshold for waiting and in-flight messages if the age is unknown. A quiet run empties its queues within seconds. */
 const longQueue = 25;
 
-/** The threshold for a stage with a known age, since a busy stage has hundreds of attempts in flight. */
+/** The threshold if the age is known. A busy stage has hundreds of attempts in flight. */
 const longQueueOfStage = 1_000;
 
-/** In seconds. */
+/** The maximum age of a message, in seconds. */
 const maxInQueue = 300;
 
 export function deadLetterProblems({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly string[] {
   if (isUnread(queues)) return [];
   const dead = queues.find(({ queue }) => queue === 'dead letters');
   const count = dead ? dead.waiting + dead.inFlight : 0;
-  return count === 0 ? [] : [`${counted(count, 'dead-letter message')}: ${opsOf(stage)} dlq list shows why.`];
+  return count === 0 ? [] : [`${counted(count, 'dead-letter message')}. ${opsOf(stage)} dlq list shows the reasons.`];
 }
 
 export function webhookProblems(
@@ -58,7 +58,7 @@ export function webhookProblems(
 ): readonly string[] {
   if (isUnread(webhooks)) return [];
   const long = webhooks.failing.filter(({ since }) => Date.parse(since) <= now - day);
-  // An operator's own suspension is not a problem.
+  // A suspension by an operator is not a problem.
   const suspended = webhooks.suspended.filter(({ reason }) => reason !== wireReasons.operator);
   const list = `${opsOf(stage)} webhooks list`;
   return [
@@ -67,16 +67,16 @@ export function webhookProblems(
   ];
 }
 
-/** Returns the sentence about a kind of webhooks, with the name of the first webhook. */
+/** Returns a sentence about the webhooks with a problem, with the first webhook as an example. */
 function troubled(found: readonly Troubled[], what: string, command: string): readonly string[] {
   const [first] = found;
   if (!first) return [];
   const since = first.since === undefined ? '' : ` since ${first.since}`;
   const example = `${first.account} for ${first.event}${since}`;
-  return [`${counted(found.length, 'webhook')} ${what} (${example}): ${command}.`];
+  return [`${counted(found.length, 'webhook')} ${what} (${example}). Run: ${command}.`];
 }
 
-/** A webhook, and the time since which it fails, if known. */
+/** A webhook, with the time since which it fails, if known. */
 interface Troubled {
   readonly account: string;
   readonly event: string;
@@ -87,16 +87,16 @@ const day = 86_400_000;
 
 export function keyProblems({ keys, stage }: Pick<Facts, 'keys' | 'stage'>, now: number): readonly string[] {
   if (isUnread(keys)) return [];
-  return keys.flatMap(key => problemOfKey(key, `${opsOf(stage)} keys rotate creates it`, now));
+  return keys.flatMap(key => problemOfKey(key, `${opsOf(stage)} keys rotate creates the key`, now));
 }
 
 function problemOfKey({ kind: key, activeSince, nextMadeAt }: KeysView, next: string, now: number): readonly string[] {
   if (activeSince === null) {
-    return [`there is no ${key} key, and the service needs one. ${next}.`];
+    return [`there is no ${key} key, which the service requires. ${next}.`];
   }
   if (nextMadeAt === null || now - Date.parse(nextMadeAt) <= rotationLateAfter) return [];
   return [`the next ${key} key has been due since ${nextMadeAt}. Check the daily rotation. ${next}.`];
 }
 
-/** The rotation runs once a day, so a due key may wait for this time. In milliseconds. */
+/** The maximum time for which a due key may wait, because the rotation runs once a day. In milliseconds. */
 const rotationLateAfter = 26 * 3_600_000;

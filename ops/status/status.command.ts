@@ -19,10 +19,10 @@ import {
 } from './status-facts.ts';
 
 const examples = `
-It only reads. The exit code is 0 even if it finds problems; "problems" in its JSON lists them. It names the parts that it
-could not read. It reads the first 10 MiB of webhooks; "webhooks list" reads all. It counts up to about 50,000 undelivered
-deliveries; "deliveries list" counts all. Among the 1,000 deliveries that are due next, it shows those that are overdue by at
-least 3 minutes, by account, event and cause. It reports when there are more.
+The command only reads. The exit code is 0 even if it finds problems, which "problems" lists in its JSON. It reports the parts
+that it could not read. It reads the first 10 MiB of webhooks ("webhooks list" reads all) and counts up to about 50,000
+undelivered deliveries ("deliveries list" counts all). Of the 1,000 deliveries that are due next, it shows the ones that are
+overdue by at least 3 minutes, by account, event and cause. It reports if there are more.
 
 Examples:
   npm run ops -- status
@@ -31,14 +31,14 @@ Examples:
 
 /** The facts and the problems. */
 export interface Status extends Facts {
-  /** The problems, each in a sentence with advice. */
+  /** A sentence with advice about each problem. */
   readonly problems: readonly string[];
 }
 
 /** Reads the state of a target and finds its problems, with a bounded number of reads. */
 const readStatus = command('status', {
   description:
-    'show the state of a deployment, and its problems: stacks, throttled tables, KMS key, certificates, alarm recipients, aliases, queues, alarms, webhooks, failed and overdue deliveries, keys',
+    'show the state and the problems of a deployment: stacks, throttled tables, KMS key, certificates, alarm recipients, aliases, queues, alarms, webhooks, failed and overdue deliveries, keys',
   notes: examples,
   effect: 'reads',
   act: async ({ target, progress }): Promise<Status> => {
@@ -54,22 +54,22 @@ export const status: Noun = { name: 'status', commands: [readStatus] };
 export function reportStatus(status: Status): Report {
   const { target, region, account, stacks, checkout, problems } = status;
   const where = [region && `in ${region}`, account && `of account ${account}`].filter(Boolean).join(' ');
-  const isThere = stacks === null || stacks.some(({ state }) => state !== null);
+  const exists = stacks === null || stacks.some(({ state }) => state !== null);
   const sections = [
     `${target}${where && ` ${where}`}; this checkout is version ${checkout}`,
     ...(stacks ? [stackShape.table(stacks, '')] : []),
-    ...(isThere ? reportParts(status) : []),
-    problems.length === 0 ? nothingNeeded(status) : `Problems:\n${problems.map(problem => `- ${problem}`).join('\n')}`,
+    ...(exists ? reportParts(status) : []),
+    problems.length === 0 ? noProblems(status) : `Problems:\n${problems.map(problem => `- ${problem}`).join('\n')}`,
   ];
   return { json: { ...status }, text: sections.join('\n\n') };
 }
 
-/** Returns the sentence for a status without problems, which is limited to the parts that were read. */
-function nothingNeeded(status: Status): string {
+/** Returns the sentence for a status without problems, with the number of parts that were not or only partly read. */
+function noProblems(status: Status): string {
   const [unread, cutOff] = [isUnread, isCutOff].map(is => Object.values(status).filter(is).length);
   const where = unread || cutOff ? ' in the parts that were read' : '';
-  const lacks = unread ? ` ${counted(unread, 'part')} could not be read.` : '';
-  return `No problems found${where}.${lacks}${cutOff ? ` ${counted(cutOff, 'part was', 'parts were')} read only partly.` : ''}`;
+  const missing = unread ? ` ${counted(unread, 'part')} could not be read.` : '';
+  return `No problems found${where}.${missing}${cutOff ? ` ${counted(cutOff, 'part was', 'parts were')} read only partly.` : ''}`;
 }
 
 function reportParts(status: Status): readonly string[] {
@@ -96,8 +96,8 @@ function reportParts(status: Status): readonly string[] {
     ...(status.stacks ? ofStage : []),
     section('Queues', status.queues, queues => queueShape.table(queues, 'none')),
     section('Alarms', status.alarms, ({ total, isCutOff, ringing }) => {
-      const looked = isCutOff ? `the first ${total}` : `${total}`;
-      if (ringing.length === 0) return `none of ${looked} is firing`;
+      const among = isCutOff ? `the first ${total}` : `${total}`;
+      if (ringing.length === 0) return `none of ${among} is firing`;
       return lines(ringing.map(({ name, since, description }) => [name, `since ${since ?? '?'}: ${description}`]));
     }),
     section('Webhooks', status.webhooks, reportWebhooks),
@@ -133,12 +133,12 @@ function reportDeliveries({ failed, held, late, looked, isCutOff }: DeliveriesVi
     : `${looked} undelivered deliveries`;
   return [
     `${sum(failed)} failed and ${sum(held)} held of ${among}`,
-    ...(late.isCutOff ? ['not all pending deliveries were read: more may be overdue'] : []),
+    ...(late.isCutOff ? ['not all pending deliveries were read, so more may be overdue'] : []),
     ...firstRows(lateShape, late.groups),
   ].join('\n');
 }
 
-/** Returns a table of the first rows, and the number of further rows. */
+/** Returns a table of the first rows, followed by the number of further rows. */
 function firstRows<Row>(shape: ReturnType<typeof makeShape<Row>>, rows: readonly Row[]): readonly string[] {
   if (rows.length === 0) return [];
   const others = rows.length - maxRows;

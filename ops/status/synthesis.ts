@@ -17,15 +17,15 @@ interface Resource {
   readonly Properties?: Readonly<Record<string, unknown>>;
 }
 
-/** The result of a synthesis, which is everything that a deployment of a stage would change. */
+/** The result of a synthesis, which contains the templates that a deployment of a stage would apply. */
 export interface Synthesis {
   readonly templates: Readonly<Partial<Record<StackName, Template>>>;
 }
 
 /**
- * Synthesises a stage like the CDK's command line, in a separate process, with all checks, and with bundles, whose
- * hashes some policies contain.
- * @throws with the last line that the process wrote.
+ * Synthesises a stage in a separate process, like the CDK's command line, with all checks. Includes the bundles, because
+ * some policies contain their hashes.
+ * @throws {Error} with the last line of the process's standard error.
  */
 export async function synthesise(configuration: StageConfiguration): Promise<Synthesis> {
   const { stage } = configuration;
@@ -71,7 +71,7 @@ const stackArtifact = z.object({
   properties: z.object({ templateFile: z.string() }),
 });
 
-/** Returns the resources of given types in a template, by logical id. */
+/** Returns the resources of some types in a template, with their logical ids. */
 export function resourcesOf(template: Template, ...types: readonly string[]): readonly (readonly [string, Resource])[] {
   return Object.entries(template.Resources ?? {}).filter(([, { Type }]) => types.includes(Type));
 }

@@ -8,13 +8,13 @@ import type { Noun } from '../audit/command.ts';
 import type { Streams } from '../command-line/terminal.ts';
 
 const notes = `
-It reads log lines or a stack trace from standard input, and replaces positions in the bundle by positions in the source
-files. Run it in a checkout of the commit that was deployed, after "npm ci". It needs no stage.
+The command reads log lines or a stack trace from standard input, and replaces positions in the bundle with positions in the
+source files. Run it in a checkout of the deployed commit, after "npm ci". It requires no stage.
 
 Example:
   cat lines.json | npm run --silent ops -- trace token`;
 
-/** Creates the noun that replaces positions in function logs with positions in the sources. */
+/** Creates the noun that replaces positions in the bundle with positions in the source files. */
 export function trace({ stdin, stdout }: Streams): Noun {
   const handlers = new Map(
     globSync('lambdas/**/*.handler.ts', { cwd: root }).map(entry => [basename(entry, '.handler.ts'), entry]),
@@ -22,7 +22,7 @@ export function trace({ stdin, stdout }: Streams): Noun {
   const addTo: Noun['commands'][number]['addTo'] = noun => {
     noun
       .description('show source files and lines in an error that a function logged')
-      .addArgument(new Argument('<function>', 'the function that logged it').choices([...handlers.keys()].sort()))
+      .addArgument(new Argument('<function>', 'the name of the function').choices([...handlers.keys()].sort()))
       .addHelpText('after', notes)
       .action(async (name: string) => {
         stdout.write(withSources(await text(stdin), handlers.get(name) ?? ''));
@@ -31,13 +31,13 @@ export function trace({ stdin, stdout }: Streams): Noun {
   return { name: 'trace', commands: [{ name: 'trace', effect: 'reads', addTo }] };
 }
 
-/** Replaces the positions in the bundle of a handler with the positions in its sources. */
+/** Replaces positions in the bundle of a handler with positions in its source files. */
 function withSources(logged: string, entry: string): string {
   const content = bundleHandlers([entry], true).get(entry)?.get('index.mjs.map') ?? '';
   const map = new SourceMap(JSON.parse(String(content)));
-  return logged.replace(/[\w:/.@-]{0,200}\/index\.mjs:(\d{1,9}):(\d{1,9})/g, (place, line, column) => {
+  return logged.replace(/[\w:/.@-]{0,200}\/index\.mjs:(\d{1,9}):(\d{1,9})/g, (position, line, column) => {
     const found = map.findEntry(Number(line) - 1, Number(column) - 1);
-    if (!('originalSource' in found) || found.generatedLine !== Number(line) - 1) return place;
+    if (!('originalSource' in found) || found.generatedLine !== Number(line) - 1) return position;
     return `${found.originalSource}:${found.originalLine + 1}:${found.originalColumn + 1}`;
   });
 }

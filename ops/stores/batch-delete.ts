@@ -4,10 +4,9 @@ import type { Dynamo, Item, ItemKey } from '../../lambdas/platform/aws/dynamo.ts
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
 
 /**
- * Deletes items of one table, whether or not they exist, with several concurrent requests. The call can be repeated.
- * @param onDeleted - receives the number of further deleted items, and their keys.
- * @throws {Error} if DynamoDB returns unprocessed deletions five times in a row, once no request is in flight. The
- * deleted items of a failed batch are not reported.
+ * Deletes items, whether or not they exist, with concurrent requests. The call can be repeated.
+ * @param onDeleted - receives the number and the keys of newly deleted items. It is not called for a failed batch.
+ * @throws {Error} if DynamoDB returns unprocessed deletions five times in a row. No request is then in flight.
  */
 export async function batchDelete(
   dynamo: Dynamo,
@@ -28,7 +27,7 @@ export async function batchDelete(
   }
 }
 
-/** Removes duplicates, because DynamoDB rejects a batch with duplicates. A list of items that move may contain them. */
+/** Removes duplicates, because DynamoDB rejects a batch with duplicates. Lists contain an item twice if it moves. */
 function withoutRepeats(keys: readonly ItemKey[]): readonly ItemKey[] {
   return [...new Map(keys.map(itemKey => [JSON.stringify(itemKey), itemKey])).values()];
 }
@@ -41,10 +40,10 @@ async function deleteBatch(dynamo: Dynamo, keys: readonly ItemKey[]): Promise<vo
     pending[table] = requests;
   }
   for (let tries = 0; Object.keys(pending).length > 0; tries++) {
-    if (tries === maxTries) throw new Error('DynamoDB is busy. Repeat the command to delete the rest.');
+    if (tries === maxTries) throw new Error('DynamoDB is busy. Run the command again to delete the rest.');
     if (tries > 0) await sleep(firstPause * 2 ** tries);
-    const answer = await dynamo(new BatchWriteCommand({ RequestItems: pending }));
-    pending = (answer.UnprocessedItems ?? {}) as Record<string, Item[]>;
+    const response = await dynamo(new BatchWriteCommand({ RequestItems: pending }));
+    pending = (response.UnprocessedItems ?? {}) as Record<string, Item[]>;
   }
 }
 
@@ -56,5 +55,5 @@ const atOnce = 16;
 
 const maxTries = 5;
 
-/** In milliseconds. */
+/** Half of the pause before the second try, in milliseconds. Each further pause is twice as long. */
 const firstPause = 50;

@@ -16,30 +16,30 @@ import { type PageRequest, scanTable } from './scan.ts';
 export interface NewClient {
   readonly name: string;
   readonly grants: readonly GrantType[];
-  /** The maximum set of scopes of its tokens. By default, all scopes. */
+  /** The scopes that tokens of the client may have. By default, all scopes. */
   readonly scopes?: readonly Scope[];
   /** Binds the client to one account. */
   readonly accountId?: string;
-  /** By default 30. */
+  /** The time for which a used refresh token still returns its successor. By default, 30 s. */
   readonly graceSeconds?: number;
-  /** True if the client may introspect tokens of other clients. By default false. */
+  /** True if the client may introspect tokens of other clients. By default, false. */
   readonly introspect?: boolean;
-  /** The lifetime of its secret. By default unlimited. */
+  /** The lifetime of the secret. By default, unlimited. */
   readonly secretSeconds?: number;
 }
 
 /** The properties of a client that an operator may change. Omitted properties stay unchanged. */
 export interface ClientChanges extends Partial<Omit<NewClient, 'accountId' | 'secretSeconds'>> {
-  /** `null` unbinds the client. A change ends the client's sessions. */
+  /** The new account, or `null` for any account. A change ends the client's sessions. */
   readonly accountId?: string | null;
 }
 
 export interface SecretRotation {
-  /** The secret in use stays valid for this long, by default one day. If 0, every other secret ends now. */
+  /** The time for which the current secret stays valid, by default one day. 0 ends all other secrets immediately. */
   readonly overlapSeconds?: number;
-  /** Ends the older of two valid secrets. */
+  /** True to end the older of two valid secrets. */
   readonly dropOldest?: boolean;
-  /** Ends the newer of two valid secrets if its value was lost. The older secret is then the secret in use. */
+  /** True to end the newer of two valid secrets, because its value was lost. The older one is then the current secret. */
   readonly dropNewest?: boolean;
 }
 
@@ -86,11 +86,11 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
 
   async function findClient(clientId: string): Promise<Client | undefined> {
     if (!isPossibleKey({ clientId })) return undefined;
-    const answer = await dynamo(new GetCommand({ TableName: table, Key: { clientId }, ConsistentRead: true }));
-    return parseClient(answer.Item);
+    const { Item } = await dynamo(new GetCommand({ TableName: table, Key: { clientId }, ConsistentRead: true }));
+    return parseClient(Item);
   }
 
-  /** Lists all clients, or the clients bound to an account, by name. A page is in the order of the table. */
+  /** Lists all clients, or the clients bound to an account, by name. Pages are in the order of the table. */
   async function listClients({ account, ...page }: ClientPageRequest = {}): Promise<Client[]> {
     const where = account === undefined ? undefined : { accountId: account };
     const clients = await scanTable(dynamo, { table, partitionKey: 'clientId', parse: parseClient, where, ...page });
@@ -98,7 +98,7 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
     return clients.sort((one, other) => one.name.localeCompare(other.name));
   }
 
-  /** Enables or disables a client, optionally only if it is bound to an account. Disabling it ends its sessions. */
+  /** Enables or disables a client, optionally only if it is bound to an account. Disabling a client ends its sessions. */
   function setClientStatus(
     clientId: string,
     status: Client['status'],
@@ -108,7 +108,7 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
     return update(clientId, { status, ...(status === 'disabled' && endedSessions) }, ofAccount);
   }
 
-  /** Changes a client. @throws {ClientConflictError} if another command changed the client meanwhile. */
+  /** Changes a client. @throws {ClientConflictError} if another command changed the client at the same time. */
   async function updateClient(
     clientId: string,
     { accountId, scopes, grants, ...others }: ClientChanges,
@@ -139,10 +139,10 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
   }
 
   /**
-   * Adds a new secret to the one in use.
-   * @throws {TwoSecretsError} if two secrets are valid already, and the caller ends neither.
+   * Adds a new secret to the current one.
+   * @throws {TwoSecretsError} if two secrets are already valid, and the caller ends neither.
    * @throws {OneSecretError} if the caller ends the newer of two secrets, but only one is valid.
-   * @throws {ClientConflictError} if another command changed the client meanwhile.
+   * @throws {ClientConflictError} if another command changed the client at the same time.
    */
   async function rotateClientSecret(
     clientId: string,
@@ -186,40 +186,40 @@ interface ClientPageRequest extends PageRequest {
 /** New values of attributes. `undefined` removes an attribute. */
 type Changes = { readonly [Name in keyof Client]?: Client[Name] | Expression | undefined };
 
-/** The change that ends every session of the client. */
+/** The change that ends all sessions of the client. */
 const endedSessions: Changes = { version: expression`version + ${1}` };
 
-/** A client with its new secret, which is shown once. Only its hash is stored. */
+/** A client with its new secret, which is shown once. Only the hash of the secret is stored. */
 interface ClientWithSecret {
   readonly client: Client;
   readonly clientSecret: string;
 }
 
-/** The length of 256 bits. */
+/** The number of characters in a secret of 256 bits. */
 const secretLength = 43;
 
 const defaultGraceSeconds = 30;
 
-/** Thrown if two changes of one client coincide, because the second would silently undo the first. */
+/** Thrown if two commands change a client at the same time, because the second would silently undo the first. */
 class ClientConflictError extends Error {
   override readonly name = 'ClientConflictError';
   constructor() {
-    super('Another command changed the client at the same moment. Check the client, then try again.');
+    super('Another command changed the client at the same time. Check the client, then try again.');
   }
 }
 
-/** Thrown if two secrets are valid, because a third secret would silently end a secret in use. */
+/** Thrown if two secrets are valid, because a third secret would silently end one that may be in use. */
 class TwoSecretsError extends Error {
   override readonly name = 'TwoSecretsError';
   constructor() {
-    super('Two secrets of this client already work.');
+    super('This client already has two valid secrets.');
   }
 }
 
-/** Thrown if the caller ends the newer of two secrets, but only one is valid. That secret is in use. */
+/** Thrown if the caller ends the newer of two secrets, but only one secret is valid. */
 class OneSecretError extends Error {
   override readonly name = 'OneSecretError';
   constructor() {
-    super('Only one secret of this client works.');
+    super('This client has only one valid secret.');
   }
 }

@@ -13,7 +13,7 @@ export interface Hold {
   readonly since: number;
 }
 
-/** Creates the operators' store of table `Webhooks`. See `webhook-store.ts` on suspensions. */
+/** Creates the operators' store of table `Webhooks`. `webhook-store.ts` describes suspensions. */
 export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   const webhooks = makeWebhookStore({ dynamo, table });
   return { find, listOf, listAll, listTroubled, suspend, reactivate };
@@ -41,8 +41,8 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   }
 
   /**
-   * Lists the suspended and failing webhooks in a bounded scan of the table. An index would cost a write for each
-   * attempt at an unreliable receiver.
+   * Lists the suspended and failing webhooks with a bounded scan of the table. An index would require a write for each
+   * attempt to an unreliable receiver.
    */
   function listTroubled(): Promise<FoundItems<Webhook | Hold>> {
     const filter = {
@@ -55,8 +55,8 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   }
 
   /**
-   * Suspends a webhook in any state, or the next one to be registered, until an operator ends the suspension. It is
-   * one write, so that an account cannot evade the suspension by deleting and registering its webhook meanwhile.
+   * Suspends a webhook in any state, or the next one to be registered, until an operator ends the suspension. A single
+   * write ensures that an account cannot evade the suspension by registering its webhook again at the same time.
    */
   async function suspend(accountId: string, eventName: EventName): Promise<OperatorChange> {
     const moment = now();
@@ -100,7 +100,7 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   }
 }
 
-/** The result of an operator's command, which is the changed webhook, or that it is not registered. */
+/** The result of an operator's change: the changed webhook, or that no webhook is registered. */
 type OperatorChange =
   | { readonly outcome: 'changed'; readonly webhook: Webhook }
   | { readonly outcome: 'not_registered' };

@@ -1,14 +1,14 @@
 import { ScanCommand, type ScanCommandInput, type ScanCommandOutput } from '@aws-sdk/lib-dynamodb';
 import type { Dynamo, Item } from '../../lambdas/platform/aws/dynamo.ts';
 
-/** A part of a list. By default, the whole list. */
+/** Selects a part of a list. By default, the whole list. */
 export interface PageRequest {
   readonly limit?: number;
   /** The id of the last item of the previous page. */
   readonly after?: string;
 }
 
-/** Scans a table for operators, in its own order. The functions never scan. */
+/** Scans a table for operators, in the table's order. Lambda functions never scan. */
 export async function scanTable<Parsed>(
   dynamo: Dynamo,
   { table, partitionKey, limit, after, where, parse, onPage }: ScanRequest<Parsed>,
@@ -28,7 +28,7 @@ export async function scanTable<Parsed>(
         TableName: table,
         ConsistentRead: true,
         ExclusiveStartKey: from,
-        ...(narrowed || { Limit: limit }), // a limit would also count filtered items
+        ...(narrowed || { Limit: limit }), // with a filter, a limit would also count the excluded items
       }),
     );
     read += page.ScannedCount ?? 0;
@@ -39,7 +39,7 @@ export async function scanTable<Parsed>(
   return found.slice(0, limit);
 }
 
-/** The items that a bounded read of a table found. */
+/** The result of a bounded read of a table. */
 export interface FoundItems<Parsed> {
   readonly found: readonly Parsed[];
   /** The number of items read. */
@@ -48,7 +48,7 @@ export interface FoundItems<Parsed> {
   readonly isCutOff: boolean;
 }
 
-/** Reads at most a number of pages of a table, of 1 MiB each, and returns the items that match the filter. */
+/** Returns the items that match a filter in the first `maxPages` pages of a table. A page has 1 MiB. */
 export async function scanPages<Parsed>(
   dynamo: Dynamo,
   filter: Pick<
@@ -62,10 +62,10 @@ export async function scanPages<Parsed>(
   let read = 0;
   let from: Item | undefined;
   for (let page = 0; page < maxPages; page++) {
-    const answer: ScanCommandOutput = await dynamo(new ScanCommand({ ...filter, ExclusiveStartKey: from }));
-    found.push(...(answer.Items ?? []).map(parse).filter(item => item !== undefined));
-    read += answer.ScannedCount ?? 0;
-    from = answer.LastEvaluatedKey;
+    const response: ScanCommandOutput = await dynamo(new ScanCommand({ ...filter, ExclusiveStartKey: from }));
+    found.push(...(response.Items ?? []).map(parse).filter(item => item !== undefined));
+    read += response.ScannedCount ?? 0;
+    from = response.LastEvaluatedKey;
     if (!from) break;
   }
   return { found, read, isCutOff: from !== undefined };
@@ -75,7 +75,7 @@ interface ScanRequest<Parsed> extends PageRequest {
   readonly table: string;
   readonly partitionKey: string;
   readonly parse: (item: Item) => Parsed | undefined;
-  /** The attribute, with its value, that items must have. The scan still reads the whole table. */
+  /** The attribute and the value that items must have. The scan still reads the whole table. */
   readonly where?: Readonly<Record<string, string>> | undefined;
   /** Receives the number of items read so far. */
   readonly onPage?: ((read: number) => void) | undefined;

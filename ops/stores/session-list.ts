@@ -4,13 +4,13 @@ import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
 import { type Item, type ItemKey, isPossibleKey, type StoreParts } from '../../lambdas/platform/aws/dynamo.ts';
 import { batchDelete } from './batch-delete.ts';
 
-/** The owner of sessions, which is a user or the client through which they started. */
+/** The owner of sessions: a user, or the client that started the sessions. */
 export type SessionOwner = { readonly userId: string } | { readonly clientId: string };
 
-/** Lists sessions for operators, and deletes the sessions of a user. */
+/** The functions that list sessions for operators, and delete the sessions of a user. */
 export type SessionList = ReturnType<typeof makeSessionList>;
 
-/** Creates the lists of table `Sessions`, which query and never scan. */
+/** Creates the lists of table `Sessions`. They query the table and its index, and never scan. */
 export function makeSessionList({ dynamo, table }: Omit<StoreParts, 'now'>) {
   return { listSessions, deleteSessions };
 
@@ -24,7 +24,7 @@ export function makeSessionList({ dynamo, table }: Omit<StoreParts, 'now'>) {
 
   /**
    * Deletes all sessions of a user. The call can be repeated after an interruption.
-   * @param onDeleted - receives the number of further deleted sessions.
+   * @param onDeleted - receives the number of newly deleted sessions.
    * @throws {Error} if DynamoDB returns unprocessed deletions five times in a row.
    */
   async function deleteSessions(userId: string, onDeleted?: (count: number) => void): Promise<void> {
@@ -45,7 +45,7 @@ export function makeSessionList({ dynamo, table }: Omit<StoreParts, 'now'>) {
     if (!isPossibleKey({ id })) return { items: [], next: undefined };
     const isOfUser = name === 'userId';
     const start = after === undefined ? undefined : { ...sessionKey(table, after).key, [name]: id };
-    const answer = await dynamo(
+    const response = await dynamo(
       new QueryCommand({
         TableName: table,
         ...(isOfUser ? { ConsistentRead: true } : { IndexName: byClient }),
@@ -56,8 +56,8 @@ export function makeSessionList({ dynamo, table }: Omit<StoreParts, 'now'>) {
         ExclusiveStartKey: start,
       }),
     );
-    const last: unknown = answer.LastEvaluatedKey?.sessionId;
-    return { items: answer.Items ?? [], next: typeof last === 'string' ? last : undefined };
+    const last: unknown = response.LastEvaluatedKey?.sessionId;
+    return { items: response.Items ?? [], next: typeof last === 'string' ? last : undefined };
   }
 }
 
@@ -71,8 +71,8 @@ function parseAll(items: readonly (Item | undefined)[]): Session[] {
   return items.map(parseSession).filter(session => session !== undefined);
 }
 
-/** The index of table `Sessions` with partition `clientId` and range `sessionId`. Rotations do not write to it. */
+/** The index of table `Sessions` with partition `clientId` and range `sessionId`. Rotations do not write to the index. */
 const byClient = 'byClient';
 
-/** The number of sessions that are read at once for deletion. */
+/** The number of sessions in one read for deletion. */
 const deletionPage = 1_000;

@@ -6,21 +6,25 @@ export type Operation = NonNullable<TransactWriteCommandInput['TransactItems']>[
 
 /**
  * Executes all writes, or none. Returns false if a condition is not met, or if another transaction locks an item.
- * @param token - identifies repeated calls to DynamoDB.
+ * @param token - the idempotency token of DynamoDB.
  */
 export async function transact(dynamo: Dynamo, token: string, operations: readonly Operation[]): Promise<boolean> {
   try {
     await dynamo(new TransactWriteCommand({ TransactItems: [...operations], ClientRequestToken: token }));
     return true;
   } catch (error) {
-    if (isNamed(error, 'TransactionCanceledException') && reasonsOf(error).every(reason => lost.has(reason)))
+    if (isNamed(error, 'TransactionCanceledException') && reasonsOf(error).every(reason => expectedReasons.has(reason)))
       return false;
     throw error;
   }
 }
 
-/** The reasons that mean a lost race. Any other reason, such as throttling, is a failure. */
-const lost: ReadonlySet<string | undefined> = new Set(['None', 'ConditionalCheckFailed', 'TransactionConflict']);
+/** The reasons for which a transaction returns false. Other reasons, such as throttling, are failures. */
+const expectedReasons: ReadonlySet<string | undefined> = new Set([
+  'None',
+  'ConditionalCheckFailed',
+  'TransactionConflict',
+]);
 
 function reasonsOf(error: object): readonly (string | undefined)[] {
   const { CancellationReasons: reasons = [] }: { readonly CancellationReasons?: readonly { Code?: string }[] } = error;

@@ -25,12 +25,12 @@ import { CliError } from '../stage/operator.ts';
 import { type PageRequest, scanTable } from './scan.ts';
 import { type Operation, transact } from './transact.ts';
 
-/** The operations on users, for operators. */
+/** The operations on users that operators can perform. */
 export type UserStore = ReturnType<typeof makeUserStore>;
 
 /**
- * Creates the store of tables `Users` (partition `userId`) and `Credentials` (partition `email`, which makes e-mail
- * addresses unique). One transaction writes a user and their credential. Changes apply immediately, also to issued
+ * Creates the store of tables `Users` (partition `userId`) and `Credentials` (partition `email`, which ensures that e-mail
+ * addresses are unique). A transaction writes a user and their credential. Changes also apply immediately to issued
  * tokens. Operations on a user that does not exist return `undefined`.
  */
 export function makeUserStore({
@@ -75,7 +75,7 @@ export function makeUserStore({
   ): Promise<'created' | 'existing' | 'taken'> {
     const passwordHash = `${importedPrefix}${imported.passwordHash}`;
     for (let tries = 0; tries < maxTries; tries++) {
-      const owner = await findUserByEmail(imported.email); // first, so that a repeated import makes no writes
+      const owner = await findUserByEmail(imported.email); // a repeated import does not write
       if (owner) return owner.accountId === imported.accountId ? 'existing' : 'taken';
       const user = await addUser({ ...imported, passwordHash });
       if (!user) continue;
@@ -86,8 +86,8 @@ export function makeUserStore({
   }
 
   /** Creates a user. Returns `undefined` if the address is taken, or if another command is adding it now. */
-  async function addUser({ email: given, passwordHash, accountId, role }: ImportedUser): Promise<User | undefined> {
-    const email = normaliseEmail(given);
+  async function addUser({ email: address, passwordHash, accountId, role }: ImportedUser): Promise<User | undefined> {
+    const email = normaliseEmail(address);
     const moment = now();
     const user: User = {
       userId: makeId(22),
@@ -126,7 +126,7 @@ export function makeUserStore({
     return (await dynamo(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item;
   }
 
-  /** Lists all users, or the users of an account, by e-mail address. A page is in the order of the table. */
+  /** Lists all users, or the users of an account, by e-mail address. Pages are in the order of the table. */
   async function listUsers({ account, onPage, ...page }: UserPageRequest = {}): Promise<User[]> {
     const users = await scanTable(dynamo, {
       table: tables.users,
@@ -153,7 +153,7 @@ export function makeUserStore({
     return updateUser(userId, endedSessions);
   }
 
-  /** Sets a password and ends every session of the user. @throws {CliError} if the user was changed meanwhile. */
+  /** Sets a password and ends every session of the user. @throws {CliError} if the user was changed at the same time. */
   async function setUserPassword(userId: string, password: string): Promise<User | undefined> {
     const user = await findUser(userId);
     if (!user) return undefined;
@@ -170,9 +170,9 @@ export function makeUserStore({
     return { ...user, ...changes };
   }
 
-  /** Sets the address and ends no session. @throws {CliError} if it is taken, or the user was changed at the same time. */
-  async function setUserEmail(userId: string, given: string): Promise<User | undefined> {
-    const email = normaliseEmail(given);
+  /** Sets the address. @throws {CliError} if the address is taken, or the user was changed at the same time. */
+  async function setUserEmail(userId: string, address: string): Promise<User | undefined> {
+    const email = normaliseEmail(address);
     const user = await findUser(userId);
     if (!user || user.email === email) return user;
     const credential = await findCredential(user.email);
@@ -187,11 +187,11 @@ export function makeUserStore({
     throw (await findCredential(email)) ? emailTaken(email) : userChanged();
   }
 
-  /** Deletes a disabled user and their credential. @throws {CliError} if the user was changed meanwhile. */
+  /** Deletes a disabled user and their credential. @throws {CliError} if the user was changed at the same time. */
   async function deleteUser(user: User): Promise<void> {
     const { table, key } = userKey(tables.users, user.userId);
     const credential = await findCredential(user.email);
-    const hasCredential = credential?.userId === user.userId; // restored tables may lack it
+    const hasCredential = credential?.userId === user.userId; // it may be missing in restored tables
     const isDeleted = await write(
       { Delete: { TableName: table, Key: key, ...conditionOf(isUnchanged(user)) } },
       ...(hasCredential ? [deleteCredential(user)] : []),
@@ -217,7 +217,7 @@ export function makeUserStore({
     return { Update: updateOf(userKey(tables.users, user.userId), { set, when: isUnchanged(user) }) };
   }
 
-  /** Changes a user but not their credential. Returns the user after the change, or `undefined` if not found. */
+  /** Changes a user but not their credential. Returns the changed user, or `undefined` if the user does not exist. */
   async function updateUser(userId: string, changes: Changes): Promise<User | undefined> {
     const itemKey = userKey(tables.users, userId);
     if (!isPossibleKey(itemKey.key)) return undefined;
@@ -270,8 +270,8 @@ function emailTaken(email: string): CliError {
 }
 
 function userChanged(): CliError {
-  return new CliError('Another command changed the user at the same moment. Run the command again.');
+  return new CliError('Another command changed the user at the same time. Run the command again.');
 }
 
-/** The maximum number of tries of an import, if another command is changing the address at the same time. */
+/** The maximum number of tries of an import if another command changes the address at the same time. */
 const maxTries = 5;

@@ -3,28 +3,28 @@ import { CliError } from '../stage/operator.ts';
 import { copyKey, type Queues } from '../stage/queues.ts';
 
 /**
- * Deletes the dead-letter messages that name an account, with copies counted once. Messages in flight elsewhere stay,
- * and `inFlight` is their approximate number. `onLooked` receives the numbers of messages read and deleted so far.
- * @throws {CliError} if too many belong to others. SQS returns no more, without an error, once 120,000 are in flight.
+ * Deletes the dead-letter messages that name an account, and counts copies once. Messages that another command has in
+ * flight stay; `inFlight` is their approximate number. `onRead` receives the numbers of read and deleted messages.
+ * @throws {CliError} if too many belong to other accounts. SQS stops returning messages once 120,000 are in flight.
  */
 export async function deleteDeadLetters(
   queues: Pick<Queues, 'deadLetters' | 'countInFlight' | 'remove'>,
   account: string,
-  onLooked: (looked: number, deleted: number) => void,
+  onRead: (readCount: number, deleted: number) => void,
   interruption?: AbortSignal,
 ) {
   const deleted = new Set<string>();
   const before = await queues.countInFlight();
-  let [looked, held] = [0, 0];
-  for await (const letter of queues.deadLetters(Number.POSITIVE_INFINITY, { interruption })) {
-    if (namesAccount(letter.body, account)) {
-      await queues.remove(letter);
-      deleted.add(copyKey(letter));
-    } else held += 1;
-    onLooked(++looked, deleted.size);
-    if (held > maxDeadLetters) {
+  let [readCount, others] = [0, 0];
+  for await (const deadLetter of queues.deadLetters(Number.POSITIVE_INFINITY, { interruption })) {
+    if (namesAccount(deadLetter.body, account)) {
+      await queues.remove(deadLetter);
+      deleted.add(copyKey(deadLetter));
+    } else others += 1;
+    onRead(++readCount, deleted.size);
+    if (others > maxDeadLetters) {
       throw new CliError(
-        `${held} dead-letter messages of other accounts were read, and there may be more of this account. Discard or redrive the others first ("dlq discard", "dlq redrive"), and then repeat the command.`,
+        `Stopped after ${others} dead-letter messages of other accounts. This account may have more. Discard or redrive the other messages ("dlq discard", "dlq redrive"), then run the command again.`,
       );
     }
   }
@@ -32,8 +32,8 @@ export async function deleteDeadLetters(
 }
 
 /**
- * Returns whether a message belongs to an account. It may be an event, also in the envelope of SNS or EventBridge, or a
- * later attempt. Only `id_conta` decides for an event. A numeric `id_conta` caused the rejection, but still counts.
+ * Returns whether a message belongs to an account. The message may be an event, with or without an envelope of SNS or
+ * EventBridge, or a later attempt. An event belongs to its `id_conta`, even if that is a number and caused the rejection.
  */
 function namesAccount(body: string, account: string): boolean {
   const message = parseObject(body);

@@ -6,10 +6,10 @@ import type { ShowProgress } from '../stage/operator.ts';
 import { openClients, openUsers } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
-/** The reader for the items of an account in the tables. */
+/** The lists of an account's items in the tables. */
 export type AccountItems = ReturnType<typeof openAccountItems>;
 
-/** Opens the lists of an account's items, which are read as needed and are never completely in memory. */
+/** Opens the lists of an account's items. They are read on demand. */
 export function openAccountItems(target: Target, account: string, progress: ShowProgress = () => {}) {
   const table = (name: string) => requireOutput(target, `${name}Table`);
   return {
@@ -27,8 +27,8 @@ export function openAccountItems(target: Target, account: string, progress: Show
   };
 
   /**
-   * Lists the ids of all deliveries, including tests. Reads the index that contains each stored delivery.
-   * @param lists - which of each event's two lists to read, in this order. `others` has the undelivered deliveries.
+   * Lists the ids of all stored deliveries, including tests.
+   * @param lists - the lists of each event to read, in this order. `others` contains the undelivered deliveries.
    */
   async function* deliveryIds(lists: readonly ('delivered' | 'others')[]): AsyncGenerator<string> {
     for (const eventName of EVENT_NAMES) {
@@ -46,7 +46,7 @@ export function openAccountItems(target: Target, account: string, progress: Show
     return items;
   }
 
-  /** Queries a partition of a table or its index. */
+  /** Queries a partition of a table or of its index. */
   async function* query(
     of: string,
     { index, name, value }: { readonly index?: string; readonly name: string; readonly value: string },

@@ -9,10 +9,10 @@ import { EVENT_NAMES, webhookKey } from '../../lambdas/webhooks/webhook.ts';
 import type { AccountItems } from './account-items.ts';
 import type { DeletedKind } from './item-kinds.ts';
 
-/** The kinds of items of the account itself. Deliveries are too many, and the other kinds have their own stores. */
+/** The kinds of items that belong to the account itself. Deliveries are deleted in batches, the others by their stores. */
 type OwnKind = Exclude<DeletedKind, 'clients' | 'deliveries' | 'users'>;
 
-/** Lists, by kind, the keys of the items that belong to the account itself. */
+/** Lists the keys of the items that belong to the account itself, by kind. */
 export function ownKeysOf({
   account,
   table,
@@ -42,7 +42,7 @@ export function ownKeysOf({
   }
 }
 
-/** Lists the keys of all existing deliveries and their responses, since an index may contain deleted deliveries. */
+/** Lists the keys of all existing deliveries and their responses. Reads the items, because an index may be outdated. */
 export async function* deliveryKeysOf({ table, deliveryIds, itemsOf }: AccountItems): AsyncGenerator<ItemKey> {
   for await (const ids of inBatches(deliveryIds(['others', 'delivered']), readsAtOnce)) {
     for (const items of await Promise.all(ids.map(itemsOf))) {

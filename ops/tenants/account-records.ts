@@ -20,15 +20,15 @@ import type { ExportedKind } from './item-kinds.ts';
 
 type RecordReaders = Readonly<Record<ExportedKind, () => AsyncGenerator<object>>>;
 
-/** Creates a reader for each kind of item. It returns the exported values of the items, without hashes and secrets. */
+/** Creates the readers of the exported values of each kind of item. The values contain no hashes or secrets. */
 export function makeRecordReaders(target: Target, items: AccountItems): RecordReaders {
   const { account, table } = items;
   const dynamo = target.dynamo;
   const [users, clients] = [once(items.listUsers), once(items.listClients)];
   return {
     /**
-     * A delivery that moves between the lists during the read is in the list that is read later. A successful retry
-     * moves it to the delivered ones, and a resend moves it back.
+     * Reads the undelivered deliveries twice, because a delivery may move between the lists during the read. A successful
+     * retry moves it to the delivered ones, and a resend moves it back.
      */
     deliveries: async function* readDeliveries() {
       const { read, readAnswers } = openDeliveries(target);
@@ -57,7 +57,7 @@ export function makeRecordReaders(target: Target, items: AccountItems): RecordRe
 
     failedLogins: async function* readFailedLogins() {
       const clientIds = (await openClients(target).listClients()).map(({ clientId }) => clientId);
-      const lockout = once(() => openLockout(target)); // opening it needs the MAC key
+      const lockout = once(() => openLockout(target)); // requires access to the MAC key
       for (const { userId, email } of await users()) {
         const failures = await (await lockout()).findFailures(email, clientIds);
         if (failures.length > 0) yield { userId, clients: failures };
@@ -74,7 +74,7 @@ export function makeRecordReaders(target: Target, items: AccountItems): RecordRe
         dynamo,
         ids.map(id => headKey(table('Deliveries'), id)),
       );
-      for (const item of found) if (item) yield withoutPlace(item);
+      for (const item of found) if (item) yield withoutKeys(item);
     },
 
     eventsWithoutWebhook: async function* readEventsWithoutWebhook() {
@@ -85,27 +85,27 @@ export function makeRecordReaders(target: Target, items: AccountItems): RecordRe
     replays: async function* readReplays() {
       for (const eventName of EVENT_NAMES) {
         const found = await items.itemsOf(replaysId({ accountId: account, eventName }));
-        for (const item of found) yield { eventName, ...withoutPlace(item) };
+        for (const item of found) yield { eventName, ...withoutKeys(item) };
       }
     },
   };
 }
 
-/** The number of deliveries that are read at once. */
+/** The number of deliveries in one read. */
 const readSize = 100;
 
-/** Returns a webhook as its account sees it, or an operator's suspension of the next webhook. */
+/** Returns a webhook in the form of the API, or an operator's suspension of the next webhook. */
 function shownWebhook(webhook: Webhook | Hold, now: number): object {
   if ('webhookId' in webhook) return toWebhookRecord(webhook, undefined, now);
   return { evento: webhook.eventName, suspended: isoTime(webhook.since) };
 }
 
-/** Returns a delivery as its account sees it, with its event. */
+/** Returns a delivery in the form of the API, with its event. */
 function shownDelivery(delivery: Delivery): object {
   return { evento: delivery.eventName, ...toDeliveryDetail(delivery) };
 }
 
-/** Returns an item without its keys in the table and in its indexes. */
-function withoutPlace({ id: _, part: __, dueShard: ___, dueAt: ____, ttl: _____, ...said }: Item): object {
-  return said;
+/** Returns an item without its keys in the table and in the indexes. */
+function withoutKeys({ id: _, part: __, dueShard: ___, dueAt: ____, ttl: _____, ...values }: Item): object {
+  return values;
 }

@@ -7,9 +7,9 @@ import { listedCounts } from '../stage/sentences.ts';
 import { deleteAll, exportAll } from './accounts.ts';
 
 const examples = `
-The clients of an account are those that log in only its users. Dead-letter messages of the account are deleted but not
-exported. Logs and the audit trail keep ids of accounts, users and clients until their retention ends; access logs keep IP
-addresses. Backups keep the account for 35 more days. After a restore within that time, delete the account again.
+The clients of an account are the clients that log in only its users. Dead-letter messages of the account are deleted but not
+exported. Logs and the audit trail contain ids of accounts, users and clients until their retention ends. Access logs contain
+IP addresses. Backups contain the account for 35 more days. After a restore within that time, delete the account again.
 
 Examples:
   npm run ops -- accounts export acme --out acme.ndjson
@@ -18,11 +18,11 @@ Examples:
 const ofAccount = { account: argument('account', 'the id of the account', ordinaryAccountId) };
 
 const exportAccount = command('accounts export', {
-  description: 'export all data of an account to a file, including bodies; it is audited',
+  description: 'export all data of an account to a file, including bodies; the command is audited',
   notes: examples,
   given: {
     ...ofAccount,
-    out: required('<file>', 'the file to write, one JSON object per line; an existing file is replaced', filePath),
+    out: required('<file>', 'the file to create or replace, with one JSON object per line', filePath),
   },
   effect: 'discloses',
   act: (task, { account, out }) => exportAll(task, account, out),
@@ -31,7 +31,7 @@ const exportAccount = command('accounts export', {
 });
 
 export const deleteAccount = command('accounts delete', {
-  description: 'permanently delete all data of an account; it can be repeated',
+  description: 'permanently delete all data of an account; the command can be repeated',
   notes: examples,
   given: ofAccount,
   effect: 'writes',
@@ -39,7 +39,7 @@ export const deleteAccount = command('accounts delete', {
   subject: (_task, { account }) => ({ account }),
   report: ({ inFlight, deadLetters, ...counts }) => {
     const text = `Deleted: ${listedCounts({ ...counts, 'dead-letter messages': deadLetters })}.`;
-    const others = `\n\nBut ${readElsewhere(inFlight)}. Then repeat this command: some may belong to this account.`;
+    const others = `\n\nHowever, ${readElsewhere(inFlight)}. Then run this command again, because some may belong to this account.`;
     return { json: { ...counts, deadLetters, inFlight }, text: inFlight === 0 ? text : text + others };
   },
 });

@@ -19,9 +19,8 @@ import { eraseUser } from './erase-user.ts';
 import { type ExportedKind, itemKinds, kindsWith } from './item-kinds.ts';
 
 /**
- * Exports all data of an account to a file with a JSON object and its `type` on each line. It contains the kinds of
- * `item-kinds.ts`, without password hashes, secrets and dead-letter messages. A complete file receives its final name.
- * Returns the number of items of each kind.
+ * Exports all data of an account to a file, and returns the number of items of each kind. Each line is a JSON object with
+ * its `type`. The file omits password hashes, secrets and dead-letter messages. It gets its final name when it is complete.
  * @throws {CliError} if the file cannot be written, or the account has no data.
  */
 export async function exportAll({ target, progress }: Task, account: string, file: string) {
@@ -30,7 +29,7 @@ export async function exportAll({ target, progress }: Task, account: string, fil
   const counts = Object.fromEntries(kinds.map(kind => [kind, 0])) as Record<ExportedKind, number>;
   const readers = makeRecordReaders(target, openAccountItems(target, account, progress));
   const output = createWriteStream(partial, { mode: 0o600 });
-  const failed = once(output, 'error').then(([error]: readonly NodeJS.ErrnoException[]) => {
+  const failure = once(output, 'error').then(([error]: readonly NodeJS.ErrnoException[]) => {
     throw new CliError(`Could not write ${partial} (${error?.code}). Choose another file with --out.`);
   });
 
@@ -38,7 +37,7 @@ export async function exportAll({ target, progress }: Task, account: string, fil
     counts[kind] += 1;
     progress(`${counts.deliveries} deliveries, ${counts.sessions} sessions exported`);
     const line = `${JSON.stringify({ type: itemKinds[kind].exportedAs, ...record })}\n`;
-    if (!output.write(line)) await Promise.race([once(output, 'drain'), failed]);
+    if (!output.write(line)) await Promise.race([once(output, 'drain'), failure]);
   }
 
   async function writeAll(): Promise<void> {
@@ -51,8 +50,8 @@ export async function exportAll({ target, progress }: Task, account: string, fil
   }
 
   try {
-    await Promise.race([writeAll(), failed]);
-    if (Object.values(counts).every(count => count === 0)) throw nothingOf(account);
+    await Promise.race([writeAll(), failure]);
+    if (Object.values(counts).every(count => count === 0)) throw noData(account);
     await rename(partial, file);
   } catch (error) {
     output.destroy();
@@ -63,10 +62,9 @@ export async function exportAll({ target, progress }: Task, account: string, fil
 }
 
 /**
- * Deletes all data of an account, which has the kinds of `item-kinds.ts` and the dead-letter messages that name it. It
- * disables users first and deletes them last, so that a killed run can be repeated. It waits for attempts in flight,
- * which may store their deliveries after the deletion of their webhook. Responses without a delivery stay, because they
- * do not contain the account and expire 60 days after their attempt.
+ * Deletes all data of an account, including the dead-letter messages that name it. Disables users first and deletes them
+ * last, so that a killed run can be repeated. Waits for attempts in flight, which may store their deliveries after their
+ * webhook is deleted. Responses without a delivery do not contain the account and expire 60 days after their attempt.
  * @throws {CliError} if the operator does not confirm, or the account has no data.
  */
 export async function deleteAll(
@@ -83,8 +81,8 @@ export async function deleteAll(
     await openWebhooks(target).listOf(account),
   ];
   const owned = { users: found.length, clients: clients.length, webhooks: webhooks.length };
-  const what = `${listedCounts(owned)}, and all deliveries and dead-letter messages`;
-  await confirm(`This permanently deletes account ${account} of ${target.label}: ${what}.`);
+  const scope = `${listedCounts(owned)}, and all deliveries and dead-letter messages`;
+  await confirm(`This permanently deletes account ${account} of ${target.label}: ${scope}.`);
 
   const counts = { clients: 0, webhooks: 0, deliveries: 0, users: 0, sessions: 0, deadLetters: 0 };
   let total = 0;
@@ -101,32 +99,32 @@ export async function deleteAll(
     if (await eraseClient(target, clientId, account)) count('clients');
   }
   await deleteOwn(target, items, count);
-  const webhooksGoneAt = target.clock.now();
+  const webhooksDeletedAt = target.clock.now();
   await deleteDeliveries(target, items, count);
-  // Read again, because another command may have moved a user or changed an address meanwhile.
+  // The users are read again, because another command may have moved a user or changed an address.
   for (const { userId } of await items.listUsers()) {
     if (await eraseUser(data, userId, more => count('sessions', more))) count('users');
   }
   // If a user was already disabled, an interrupted run may have already deleted the webhooks.
   if (counts.webhooks + counts.deliveries > 0 || found.some(({ status }) => status === 'disabled')) {
     progress('Waiting for attempts in flight');
-    const wait = Math.max(webhooksGoneAt + maxAttempt - target.clock.now(), 0);
+    const wait = Math.max(webhooksDeletedAt + maxAttempt - target.clock.now(), 0);
     await target.pause(wait, interruption).finally(() => interruption.throwIfAborted());
     await deleteDeliveries(target, items, count);
   }
-  await deleteOwn(target, items, count); // a consumer may have stored slowness meanwhile
-  const onLooked = (looked: number, deleted: number) => {
+  await deleteOwn(target, items, count); // a consumer may have stored slowness in the meantime
+  const onRead = (readCount: number, deleted: number) => {
     count('deadLetters', deleted - counts.deadLetters);
-    progress(`Dead-letter messages read: ${looked}`);
+    progress(`Dead-letter messages read: ${readCount}`);
   };
-  const { inFlight } = await deleteDeadLetters(openQueues(target), account, onLooked, interruption);
-  if (total === 0) throw nothingOf(account, inFlight);
+  const { inFlight } = await deleteDeadLetters(openQueues(target), account, onRead, interruption);
+  if (total === 0) throw noData(account, inFlight);
   return { ...counts, inFlight };
 }
 
 type Count = (kind: 'webhooks' | 'deliveries', more: number) => void;
 
-/** Deletes and counts the webhooks. The disabled users can no longer register webhooks. */
+/** Deletes the items of the account itself, and counts the webhooks. Disabled users cannot register new webhooks. */
 async function deleteOwn(target: Task['target'], items: AccountItems, count: Count): Promise<void> {
   const { webhooks, ...others } = ownKeysOf(items);
   const found = await openWebhooks(target).listOf(items.account);
@@ -154,10 +152,10 @@ export const maxAttemptTimeout = 20_000;
 /** The maximum time from reading the webhook to storing the attempt. In milliseconds. */
 const maxAttempt = maxAttemptTimeout + timeAroundAttempt;
 
-/** The pause is longer than the lag of an index. In milliseconds. */
+/** The pause between two passes, which is longer than the lag of an index. In milliseconds. */
 const pauseBetweenPasses = 1_000;
 
-function nothingOf(account: string, inFlight = 0): CliError {
-  const hint = inFlight === 0 ? '"webhooks list" and "users list" show the accounts' : `but ${readElsewhere(inFlight)}`;
-  return new CliError(`There is no data of account "${account}": ${hint}.`);
+function noData(account: string, inFlight = 0): CliError {
+  const hint = inFlight === 0 ? '"webhooks list" and "users list" show all accounts' : readElsewhere(inFlight);
+  return new CliError(`Account "${account}" has no data: ${hint}.`);
 }

@@ -27,14 +27,14 @@ export const listReport = client.list(
 
 export const changedReport = client.change(
   ({ clientId, name, status }) =>
-    `Client ${clientId} (${name}) is ${status}.${status === 'disabled' ? ' Its sessions have ended, and enabling it does not restore them.' : ''}`,
+    `Client ${clientId} (${name}) is ${status}.${status === 'disabled' ? ' Its sessions have ended. Enabling the client does not restore them.' : ''}`,
 );
 
 export function showReport(found: Client, _given: unknown, target: Target): Report {
   return { json: client.json(found), text: client.lines(found, secretsOf(found, target)) };
 }
 
-/** Reports a client with its new secret, which is never stored. */
+/** Reports a client with its new secret. Only the hash of the secret is stored. */
 export function newSecretReport(
   { client: found, clientSecret }: { readonly client: Client; readonly clientSecret: string },
   _given: unknown,
@@ -57,7 +57,7 @@ export function deletedReport({ clientId, name }: Client): Report {
 function secretsOf({ secrets }: Client, { clock }: Target): readonly Line[] {
   return secrets.map(({ createdAt, expiresAt }) => [
     `secret of ${iso(createdAt)}`,
-    expiresAt === undefined ? 'works until it is replaced' : worksUntil(expiresAt, clock.now()),
+    expiresAt === undefined ? 'valid until it is replaced' : validUntil(expiresAt, clock.now()),
   ]);
 }
 
@@ -65,6 +65,6 @@ function secretJson({ createdAt, expiresAt }: Client['secrets'][number]) {
   return { createdAt: iso(createdAt), expiresAt: iso(expiresAt) };
 }
 
-function worksUntil(moment: number, now: number): string {
-  return moment <= now ? `ended at ${iso(moment)}` : `works until ${iso(moment)}`;
+function validUntil(moment: number, now: number): string {
+  return moment <= now ? `expired at ${iso(moment)}` : `valid until ${iso(moment)}`;
 }

@@ -28,32 +28,32 @@ Examples:
   npm run ops -- --stage prod clients rotate-secret 4f6KqXkD1nVb8sYfTzR4uW --overlap-seconds 0  # it leaked
   npm run ops -- --stage prod clients rotate-secret 4f6KqXkD1nVb8sYfTzR4uW --drop-newest  # the new one was lost`;
 
-const ofClient = { client: argument('client-id', 'as create and list show it', principalId) };
+const ofClient = { client: argument('client-id', 'the id of the client', principalId) };
 
 /** Returns the options of create and update. Only create applies defaults. Update does not change omitted settings. */
 const settings = ({ scope = '', grace = '' } = {}) => ({
-  scope: repeatable('<scope>', `a scope its tokens may have (repeatable${scope})`, scopes),
+  scope: repeatable('<scope>', `a scope that its tokens may have (repeatable${scope})`, scopes),
   account: option('<id>', 'log in only users of this account', ordinaryAccountId),
   graceSeconds: option(
     '<s>',
-    `how long a used refresh token still returns its successor, in seconds (${grace}0: strict)`,
+    `the time in seconds for which a used refresh token still returns its successor (${grace}0: strict)`,
     wholeNumber(0, 3_600),
   ),
-  introspect: flag("let it introspect other clients' tokens"),
+  introspect: flag("allow the client to introspect other clients' tokens"),
 });
 
 const create = command('clients create', {
-  description: 'create a client; its secret is shown once',
+  description: 'create a client and show its secret once',
   notes: examples,
   given: {
-    name: required('<name>', 'display name', displayName),
-    grant: requiredRepeatable('<type>', 'a grant it may use (repeatable)', grantTypes),
+    name: required('<name>', 'the display name', displayName),
+    grant: requiredRepeatable('<type>', 'a grant that the client may use (repeatable)', grantTypes),
     ...settings({ scope: '; default: all', grace: 'default 30, ' }),
     anyAccount: flag('log in users of any account'),
   },
   refuse: ({ account, anyAccount }) =>
     (account === undefined) !== (anyAccount === true) &&
-    'Give exactly one of --account <id> (log in only users of that account) and --any-account.',
+    'Specify exactly one of --account <id> (log in only users of that account) and --any-account.',
   effect: 'writes',
   act: async ({ target, recordResult }, { account: accountId, anyAccount: _, grant, scope, ...others }) => {
     const created = await openClients(target).createClient({
@@ -73,8 +73,8 @@ const create = command('clients create', {
 const list = command('clients list', {
   description: 'list all clients, or a page of them',
   given: {
-    limit: option('<n>', 'show at most n', wholeNumber(1, 100_000)),
-    after: option('<id>', 'continue after the last client that was shown', principalId),
+    limit: option('<n>', 'show at most n clients', wholeNumber(1, 100_000)),
+    after: option('<id>', 'continue after this client, the last one of the previous page', principalId),
   },
   effect: 'reads',
   act: async ({ target }, page) => openClients(target).listClients(page),
@@ -82,7 +82,7 @@ const list = command('clients list', {
 });
 
 const show = command('clients show', {
-  description: 'show a client, and when each of its secrets was created and ends',
+  description: 'show a client, with the creation and expiry times of its secrets',
   given: ofClient,
   effect: 'reads',
   act: async ({ target }, { client: id }) => find(target, id),
@@ -90,26 +90,26 @@ const show = command('clients show', {
 });
 
 const update = command('clients update', {
-  description: 'change only the given settings; a change of account ends its sessions',
+  description: 'change the specified settings of a client; a change of its account ends its sessions',
   notes: examples,
   given: {
     ...ofClient,
-    name: option('<name>', 'display name', displayName),
-    grant: repeatable('<type>', 'a grant it may use (repeatable)', grantTypes),
+    name: option('<name>', 'the display name', displayName),
+    grant: repeatable('<type>', 'a grant that the client may use (repeatable)', grantTypes),
     ...settings(),
     noAccount: negation('account', 'log in users of any account'),
-    noIntrospect: negation('introspect', 'let it introspect only its own tokens'),
+    noIntrospect: negation('introspect', 'allow the client to introspect only its own tokens'),
   },
-  refuse: ({ client: _, ...wanted }) =>
-    Object.values(wanted).every(value => value === undefined) &&
-    'No setting was given. Name at least one setting to change (--help lists them).',
+  refuse: ({ client: _, ...changes }) =>
+    Object.values(changes).every(value => value === undefined) &&
+    'Specify at least one setting to change. --help lists the settings.',
   effect: 'writes',
   act: async ({ target, confirm }, { client: id, account, noAccount, grant, scope, noIntrospect, ...others }) => {
     const isAboutAccount = account !== undefined || noAccount === true;
     if (isAboutAccount) {
       const { name, accountId } = await find(target, id);
       if (account !== accountId) {
-        await confirm(`This ends every session of client ${id} (${name}) of ${target.label}, as its account changes.`);
+        await confirm(`This changes the account of client ${id} (${name}) of ${target.label} and ends its sessions.`);
       }
     }
     const changes = {
@@ -149,12 +149,12 @@ const disable = command('clients disable', {
 });
 
 const remove = command('clients delete', {
-  description: 'delete a client and end its sessions',
+  description: 'permanently delete a client and end its sessions',
   given: ofClient,
   effect: 'writes',
   act: async ({ target, confirm }, { client: id }) => {
     const { name } = await find(target, id);
-    await confirm(`This deletes client ${id} (${name}) of ${target.label} and ends its sessions.`);
+    await confirm(`This permanently deletes client ${id} (${name}) of ${target.label} and ends its sessions.`);
     return existing(id, eraseClient(target, id));
   },
   subject: known,
@@ -162,18 +162,18 @@ const remove = command('clients delete', {
 });
 
 const rotateSecret = command('clients rotate-secret', {
-  description: 'create a new secret for a client, shown once; the current one keeps working for a while',
+  description: 'create a new secret for a client and show it once; the current secret stays valid for a while',
   notes: examples,
   given: {
     ...ofClient,
     overlapSeconds: option(
       '<s>',
-      'how long the secret in use keeps working; 0 ends every other secret at once',
+      'the time in seconds for which the current secret stays valid; 0 ends all other secrets immediately',
       wholeNumber(0, 31_536_000),
       defaultOverlapSeconds,
     ),
-    dropOldest: flag('if two secrets work, end the older one'),
-    dropNewest: flag('if two secrets work, end the newer one, whose value was lost; the older one stays in use'),
+    dropOldest: flag('end the older of two valid secrets'),
+    dropNewest: flag('end the newer of two valid secrets, because its value was lost; the older one stays valid'),
   },
   refuse: ({ dropOldest, dropNewest }) =>
     dropOldest && dropNewest && "option '--drop-newest' cannot be used with option '--drop-oldest'",
@@ -183,14 +183,14 @@ const rotateSecret = command('clients rotate-secret', {
     const { name } = client;
     if (rotation.dropNewest && !hasOldSecret(client, target.clock.now())) throw oneSecret(id);
     if (rotation.overlapSeconds === 0) {
-      await confirm(`This immediately ends every current secret of client ${id} (${name}).`);
+      await confirm(`This immediately ends all current secrets of client ${id} (${name}).`);
     } else if (rotation.dropNewest) {
       await confirm(`This ends the newer of the two secrets of client ${id} (${name}).`);
     } else if (rotation.dropOldest) {
-      const ends = hasOldSecret(client, target.clock.now())
+      const consequences = hasOldSecret(client, target.clock.now())
         ? `This ends the older of the two secrets of client ${id} (${name}).`
-        : `This adds a secret to client ${id} (${name}). It has only one secret, which keeps working.`;
-      await confirm(ends);
+        : `This adds a secret to client ${id} (${name}). The client has only one secret, which stays valid.`;
+      await confirm(consequences);
     }
     return rotate(target, id, rotation);
   },
@@ -247,18 +247,18 @@ function find(target: Target, clientId: string): Promise<Client> {
 }
 
 /** Returns the store's result. @throws {CliError} if the client does not exist, or was changed at the same time. */
-async function existing<Answer>(clientId: string, change: Promise<Answer | undefined>): Promise<Answer> {
+async function existing<Result>(clientId: string, change: Promise<Result | undefined>): Promise<Result> {
   try {
-    const answer = await change;
-    if (answer === undefined) throw new CliError(`There is no client "${clientId}". "clients list" shows all clients.`);
-    return answer;
+    const result = await change;
+    if (result === undefined) throw new CliError(`There is no client "${clientId}". "clients list" shows all clients.`);
+    return result;
   } catch (error) {
     if (isNamed(error, 'ClientConflictError')) throw new CliError(error.message);
     throw error;
   }
 }
 
-/** Rotates a secret. @throws {CliError} if two are valid already, or the newer would end but only one is valid. */
+/** Rotates a secret. @throws {CliError} if the client already has two valid secrets, or if `dropNewest` would end the only one. */
 async function rotate(target: Target, id: string, rotation: SecretRotation) {
   try {
     return await existing(id, openClients(target).rotateClientSecret(id, rotation));
@@ -266,8 +266,8 @@ async function rotate(target: Target, id: string, rotation: SecretRotation) {
     if (isNamed(error, 'OneSecretError')) throw oneSecret(id);
     if (!isNamed(error, 'TwoSecretsError')) throw error;
     throw new CliError(
-      `Two secrets of client "${id}" already work: "clients show" shows until when. If nobody received the newest one, ` +
-        'replace it with --drop-newest. Otherwise wait for the older one to end, end it now with --drop-oldest, ' +
+      `Client "${id}" already has two valid secrets. "clients show" shows when they expire. If the newer secret is not in use, ` +
+        'replace it with --drop-newest. Otherwise, wait until the older secret expires, end it now with --drop-oldest, ' +
         'or end both with --overlap-seconds 0.',
     );
   }
@@ -275,7 +275,7 @@ async function rotate(target: Target, id: string, rotation: SecretRotation) {
 
 function oneSecret(id: string): CliError {
   return new CliError(
-    `client "${id}" has only one working secret, and --drop-newest would end it. ` +
-      'Run the command without --drop-newest: the client gets a second secret.',
+    `Client "${id}" has only one valid secret, and --drop-newest would end it. ` +
+      'Run the command without --drop-newest to add a second secret.',
   );
 }

@@ -3,12 +3,12 @@ import type { Task } from '../stage/target.ts';
 import { eraseUser } from './erase-user.ts';
 import { findUser } from './users.ts';
 
-/** Deletes a user with their password and sessions. The call can be repeated after an interruption. */
+/** Deletes a user, the password and the sessions. The call can be repeated after an interruption. */
 export async function deleteUser({ target, confirm, progress }: Task, reference: string) {
   const users = openUsers(target);
   const data = { users, sessions: openSessions(target), lockout: await openLockout(target) };
   const { userId, email } = await findUser(users, reference);
-  await confirm(`This deletes user ${email} of ${target.label}, with their password and sessions.`);
+  await confirm(`This permanently deletes user ${email} of ${target.label}, with their password and sessions.`);
   let deleted = 0;
   await eraseUser(data, userId, count => {
     deleted += count;

@@ -5,9 +5,9 @@ import { requireOutput, type Target } from '../stage/target.ts';
 import { batchDelete } from '../stores/batch-delete.ts';
 
 /**
- * Deletes a client and its counter. It disables the client first, so that no more requests are counted, and deletes the
- * client's record last, so that an interrupted deletion can be repeated. Returns the client, or `undefined` if it does
- * not exist or is bound to another account.
+ * Deletes a client and its counter. Disables the client first, so that no more requests are counted. Deletes its record
+ * last, so that an interrupted deletion can be repeated. Returns `undefined` if the client does not exist or is bound to
+ * another account.
  */
 export async function eraseClient(target: Target, clientId: string, account?: string): Promise<Client | undefined> {
   const store = openClients(target);

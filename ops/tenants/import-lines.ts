@@ -1,4 +1,4 @@
-/** A line of a file. Its text is missing if the line was too long or not UTF-8. */
+/** A line of a file. The text is missing if the line is too long or is not UTF-8. */
 export interface NumberedLine {
   /** The line number, starting at 1. */
   readonly number: number;
@@ -6,11 +6,11 @@ export interface NumberedLine {
 }
 
 /**
- * Reads the lines of a file one by one. Memory depends on `longest`, not on the size of the file. Skips blank lines
+ * Reads the lines of a file one by one. Memory use depends on `maxBytes`, not on the size of the file. Skips blank lines
  * and a byte order mark.
- * @param longest - the maximum number of bytes of a line.
+ * @param maxBytes - the maximum number of bytes in a line.
  */
-export async function* readLines(file: AsyncIterable<Buffer>, longest: number): AsyncGenerator<NumberedLine> {
+export async function* readLines(file: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<NumberedLine> {
   let number = 0;
   let parts: Buffer[] = [];
   let length = 0;
@@ -27,12 +27,12 @@ export async function* readLines(file: AsyncIterable<Buffer>, longest: number): 
 
   function keep(part: Buffer): void {
     length += part.length;
-    if (length <= longest) parts.push(part);
+    if (length <= maxBytes) parts.push(part);
   }
 
   function* finish(): Generator<NumberedLine> {
     number += 1;
-    const text = length <= longest ? decode(Buffer.concat(parts), number === 1) : undefined;
+    const text = length <= maxBytes ? decode(Buffer.concat(parts), number === 1) : undefined;
     parts = [];
     length = 0;
     if (text === undefined || text.trim() !== '') yield { number, text };

@@ -15,24 +15,24 @@ import { convertHash, importedKinds, isScrypt } from './imported-hashes.ts';
 
 /** The number of lines for each outcome. */
 export interface Imported {
-  /** The lines that are not blank. */
+  /** The number of lines that are not blank. */
   readonly lines: number;
   readonly created: number;
-  /** Users that the account already has. They stay unchanged. */
+  /** The number of users that the account already has. They stay unchanged. */
   readonly existing: number;
-  /** E-mail addresses that belong to another account. */
+  /** The number of e-mail addresses that belong to another account. */
   readonly taken: number;
-  /** Invalid lines. */
+  /** The number of invalid lines. */
   readonly wrong: number;
-  /** Created users whose hash is weaker than our hashes, by kind of hash. */
+  /** The numbers of created users with a hash that is weaker than Emissor's, by kind of hash. */
   readonly weaker: Readonly<Record<string, number>>;
 }
 
 /**
  * Imports the users of a file. Each line is a JSON object with `email`, `account`, `role` and `password_hash`. The
- * import can be repeated, since existing users stay unchanged. Memory does not grow with the file. An interruption
- * completes the lines in progress.
- * @throws {CliError} if the file cannot be read, or a line was not imported. A warning shows the line number.
+ * import can be repeated, because existing users stay unchanged. Memory use does not grow with the file. After an
+ * interruption, the lines in progress are completed.
+ * @throws {CliError} if the file cannot be read, or if lines were not imported. Warnings show their line numbers.
  */
 export async function importUsers(
   { target, progress, warn, ...audit }: AuditedTask,
@@ -45,7 +45,7 @@ export async function importUsers(
   return importLines({ lines: linesOf(file), importUser, progress, warn, interruption });
 }
 
-/** Records the created users for the audit trail. The first line has accounts and count, and further lines the ids. */
+/** Records created users for the audit trail. The last line contains accounts and count, and further lines contain the ids. */
 function nameCreated({ recordResult, recordTarget }: Pick<AuditedTask, 'recordResult' | 'recordTarget'>) {
   const accounts = new Set<string>();
   let count = 0;
@@ -82,7 +82,7 @@ export async function importLines({
       await importLine(line);
       counts.lines += 1;
       if (counts.lines % linesPerProgress === 0) {
-        progress(`${counts.lines} lines read, ${counts.created} users created, ${counts.existing} already there`);
+        progress(`${counts.lines} lines read, ${counts.created} users created, ${counts.existing} unchanged`);
       }
     }
   }
@@ -105,15 +105,15 @@ export async function importLines({
     if (kind !== undefined && isWeak) weaker[kind] = (weaker[kind] ?? 0) + 1;
   }
 
-  // The first failure ends all work, so that no write follows the end of the command.
+  // After the first failure, the command waits for all work in progress, so that no write happens after it ends.
   await Promise.all(Array.from({ length: atOnce }, () => work().catch(error => failures.push(error))));
   if (failures.length > 0) throw failures[0];
   const kinds = Object.entries(weaker).map(([kind, count]) => `${kind}: ${count}`);
-  if (kinds.length > 0) warn(`weaker hashes, replaced at the first login of each user: ${kinds.join(', ')}.`);
+  if (kinds.length > 0) warn(`the first login of each user replaces these weaker hashes: ${kinds.join(', ')}.`);
   const failed = counts.taken + counts.wrong;
   if (failed === 0) return counts;
   throw new CliError(
-    `${failed} of ${counts.lines} lines were not imported. The warnings name them. Fix these lines and run the command again: existing users do not change.`,
+    `${failed} of ${counts.lines} lines were not imported. The warnings show their numbers. Fix these lines and run the command again. Existing users do not change.`,
     counts,
   );
 }
@@ -124,11 +124,11 @@ async function* linesOf(file: string): AsyncGenerator<NumberedLine> {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (!/^E[A-Z]+$/.test(code)) throw error;
-    throw new CliError(`${file} cannot be read (${code}). It must be a file with one JSON object per line.`);
+    throw new CliError(`Could not read ${file} (${code}). It must be a file with one JSON object per line.`);
   }
 }
 
-/** Returns the user on a line, or its problem. The problem quotes no text, because a line contains a password hash. */
+/** Returns the user on a line, or the problem of the line. The problem quotes no text, because lines contain password hashes. */
 export function parseUserLine(text: string | undefined): { readonly user?: ImportedUser; readonly problem?: string } {
   if (text === undefined) return { problem: `it has more than ${maxLine} bytes, or is not UTF-8.` };
   let content: unknown;
@@ -152,10 +152,10 @@ export function parseUserLine(text: string | undefined): { readonly user?: Impor
   return { problem: `"${field}" ${isSpecific ? issue.message : rules[field]}.` };
 }
 
-/** The maximum length of a line, more than an address, an account and a hash need. In bytes. */
+/** The maximum length of a line in bytes, which exceeds the length of an address, an account and a hash. */
 const maxLine = 4_096;
 
-/** The maximum number of concurrent lines, which is enough to use the tables fully. */
+/** The maximum number of concurrent lines, which suffices to use the capacity of the tables. */
 const atOnce = 64;
 
 const linesPerProgress = 100;
@@ -166,16 +166,15 @@ const rules: Readonly<Record<(typeof fields)[number], string>> = {
   email: emailRule,
   account: 'must be an account id: 1 to 64 letters, digits, "_" or "-", and not reserved',
   role: `must be ${roles.join(' or ')}`,
-  password_hash: `must be of one of these kinds: ${importedKinds.join(', ')}`,
+  password_hash: `must be one of these hashes: ${importedKinds.join(', ')}`,
 };
 
-const scryptRule =
-  'is a scrypt hash, which is not supported: leave the line out, and create the user with a new password';
+const scryptRule = 'is a scrypt hash, which is not supported. Remove the line, and create the user with a new password';
 
 const lineSchema = z.strictObject({
   email: z.string().transform((value, context) => {
     const { email, problem = emailRule } = parseEmailAddress(value);
-    return email ?? refuse(context, problem);
+    return email ?? reject(context, problem);
   }),
   account: z.string().refine(value => isAccountId(value) && !isReservedAccount(value)),
   role: z.enum(roles),
@@ -186,7 +185,7 @@ const lineSchema = z.strictObject({
     .refine(value => parseImportedHash(value) !== undefined),
 });
 
-function refuse(context: z.RefinementCtx, message: string): never {
+function reject(context: z.RefinementCtx, message: string): never {
   context.addIssue({ code: 'custom', message });
   return z.NEVER;
 }

@@ -1,4 +1,4 @@
-/** The kinds of hashes that can be imported, for messages. */
+/** The descriptions of hashes that can be imported. */
 export const importedKinds: readonly string[] = [
   'argon2id or argon2i ($argon2id$v=19$m=…,t=…,p=…; m up to 65536, t times m up to 262144, p up to 4)',
   'PBKDF2 ($pbkdf2-sha256$i=…, $pbkdf2-sha256$29000$… of passlib, pbkdf2_sha256$… of Django; SHA-256 or -512; up to 2000000)',
@@ -15,7 +15,7 @@ export function isScrypt(text: string): boolean {
   return /^\$?scrypt[$:]/.test(text);
 }
 
-/** passlib writes "." for "+": https://passlib.readthedocs.io/en/stable/lib/passlib.utils.binary.html#passlib.utils.binary.ab64_encode */
+/** Replaces ".", which passlib writes for "+": https://passlib.readthedocs.io/en/stable/lib/passlib.utils.binary.html#passlib.utils.binary.ab64_encode */
 function convertPasslib(text: string): string | undefined {
   const form = /^\$pbkdf2-(sha256|sha512)\$(\d+)\$([A-Za-z0-9./]+)\$([A-Za-z0-9./]+)$/;
   const [, digest, iterations, salt = '', tag = ''] = form.exec(text) ?? [];
@@ -23,7 +23,7 @@ function convertPasslib(text: string): string | undefined {
   return `$pbkdf2-${digest}$i=${iterations}$${salt.replaceAll('.', '+')}$${tag.replaceAll('.', '+')}`;
 }
 
-/** The salt of Django is text: https://docs.djangoproject.com/en/stable/topics/auth/passwords/ */
+/** Encodes the salt, which is text in Django: https://docs.djangoproject.com/en/stable/topics/auth/passwords/ */
 function convertDjango(text: string): string | undefined {
   const form = /^pbkdf2_(sha256|sha512)\$(\d+)\$([!-#%-~]+)\$([A-Za-z0-9+/]+={0,2})$/;
   const [, digest, iterations, salt = '', tag = ''] = form.exec(text) ?? [];

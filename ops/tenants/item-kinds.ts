@@ -9,19 +9,19 @@ import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 /** One kind of item in the tables. */
 interface ItemKind {
   readonly table: string;
-  /** Returns whether an item of that table is of this kind, by its keys. */
+  /** Returns whether the key of an item of that table belongs to this kind. */
   readonly is: (key: Item) => boolean;
-  /** The `type` of its lines in the export of an account. */
+  /** The `type` of the lines in the export of an account. */
   readonly exportedAs?: string;
-  /** The reason why it has no lines in the export. */
+  /** The reason why the export omits the kind. */
   readonly notExported?: string;
-  /** True if `accounts delete` deletes it explicitly. */
+  /** True if `accounts delete` deletes the items explicitly. */
   readonly isDeleted?: true;
-  /** The reason why it is not deleted explicitly. */
+  /** The reason why the items are not deleted explicitly. */
   readonly notDeleted?: string;
 }
 
-const ofNoAccount = 'it belongs to no account';
+const ofNoAccount = 'they do not belong to an account';
 
 /**
  * All kinds of items. `accounts export` writes them in this order, and `accounts delete` deletes them. A test runs all
@@ -44,8 +44,8 @@ export const itemKinds = {
   refusedPasswords: {
     table: 'Lockouts',
     is: ({ pk }) => String(pk).startsWith('client#'),
-    notExported: 'it is the count of one minute',
-    notDeleted: 'it is deleted with its client',
+    notExported: 'they are counts of one minute',
+    notDeleted: 'they are deleted with their client',
   },
   users: { table: 'Users', is: () => true, exportedAs: 'user', isDeleted: true },
   sessions: {
@@ -63,7 +63,7 @@ export const itemKinds = {
   logins: {
     table: 'Credentials',
     is: () => true,
-    notExported: 'it holds a password hash, and the address is in the line of the user',
+    notExported: 'they contain password hashes, and the line of the user has the address',
     notDeleted: 'they are deleted with their user',
   },
   webhooks: { table: 'Webhooks', is: () => true, exportedAs: 'webhook', isDeleted: true },
@@ -88,19 +88,19 @@ export const itemKinds = {
   limits: {
     table: 'Deliveries',
     is: ({ id }) => String(id).startsWith('limit#'),
-    notExported: 'they are the counts of one minute',
+    notExported: 'they are counts of one minute',
     isDeleted: true,
   },
   keys: { table: 'Keyring', is: () => true, notExported: ofNoAccount, notDeleted: ofNoAccount },
 } as const satisfies Record<string, ItemKind>;
 
-/** The kinds whose items an export writes. */
+/** The kinds of items that an export contains. */
 export type ExportedKind = KindWith<'exportedAs'>;
 
-/** The kinds whose items are deleted explicitly with an account. */
+/** The kinds of items that `accounts delete` deletes explicitly. */
 export type DeletedKind = KindWith<'isDeleted'>;
 
-/** Returns the kinds that have a property, in the order of the table. */
+/** Returns the kinds that have a property, in the order of `itemKinds`. */
 export function kindsWith<Name extends 'exportedAs' | 'isDeleted'>(name: Name): readonly KindWith<Name>[] {
   return (Object.keys(itemKinds) as (keyof typeof itemKinds)[]).filter(
     (kind): kind is KindWith<Name> => name in itemKinds[kind],

@@ -4,13 +4,13 @@ import { requireOutput, type Target, type Task } from '../stage/target.ts';
 /** A password to set. */
 interface ChosenPassword {
   readonly password: string;
-  /** The same password if it was generated, because a generated password is shown once. */
+  /** The password, if it was generated and must be shown once. */
   readonly generatedPassword?: string;
 }
 
 /**
- * Generates a password or asks for one. @throws {CliError} if it is too short, too common, or too long for the token
- * endpoint.
+ * Generates a password or asks for one.
+ * @throws {CliError} if the password is too short, too common, or too long for the token endpoint.
  */
 export async function choosePassword(
   { target, askPassword }: PasswordTask,
@@ -33,17 +33,17 @@ interface PasswordTask extends Pick<Task, 'askPassword'> {
 }
 
 /**
- * Returns the problem of a password and its solution, or `undefined` for a good password.
- * @param minimumLength - the stage's minimum, in Unicode code points of the normalised text, as NIST SP 800-63B section
- * 3.1.1.2 counts them.
+ * Returns the problem of a password with its solution, or `undefined` if the password is acceptable.
+ * @param minimumLength - the stage's minimum, in Unicode code points of the normalised text (NIST SP 800-63B, section
+ * 3.1.1.2).
  */
 export async function passwordProblem(password: string, minimumLength: number): Promise<string | undefined> {
   if (password === '') return 'The password is empty. Pass one on standard input, or use --generate-password.';
-  if (password.includes('\0')) return 'the password contains a NUL character.';
-  if (Buffer.byteLength(password) > maxPassword) return `the password is longer than ${maxPassword} bytes.`;
+  if (password.includes('\0')) return 'The password contains a NUL character. Choose another password.';
+  if (Buffer.byteLength(password) > maxPassword) return `The password is longer than ${maxPassword} bytes.`;
   const characters = [...password.normalize('NFC')].length;
   if (characters < minimumLength) {
-    return `the password has ${characters} characters; at least ${minimumLength} are required (or use --generate-password).`;
+    return `The password has ${characters} characters, but at least ${minimumLength} are required. Choose another, or use --generate-password.`;
   }
   if (await isCommonPassword(password)) {
     return 'The password is too common. Choose another, or use --generate-password.';
@@ -52,8 +52,8 @@ export async function passwordProblem(password: string, minimumLength: number): 
 }
 
 /**
- * Returns whether a password is one of the most common passwords in any case, or a repetition of one. The list is from
- * zxcvbn-ts, is loaded on demand, and is never bundled into a function.
+ * Returns whether a password is a common password in upper or lower case, or a repetition of one. The list of zxcvbn-ts is
+ * loaded on demand, and is not bundled into functions.
  */
 async function isCommonPassword(password: string): Promise<boolean> {
   const { dictionary } = await import('@zxcvbn-ts/language-common');
@@ -69,11 +69,11 @@ function repeatedUnits(text: string): string[] {
   );
 }
 
-/** A repeated unit with at most this number of characters is easily guessed, whether or not it is in the list. */
+/** A repeated unit of at most this number of characters is easy to guess, even if the list does not contain it. */
 const shortUnit = 3;
 
-/** The length of a generated password, which has 131 bits in letters and digits. */
+/** The length of a generated password of letters and digits, which has 131 bits. */
 const generatedLength = 22;
 
-/** The maximum length. The token endpoint rejects longer passwords, so they could not be used. In bytes. */
+/** The maximum length in bytes. The token endpoint rejects longer passwords. */
 const maxPassword = 1_024;

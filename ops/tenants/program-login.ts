@@ -6,7 +6,7 @@ import { eraseClient } from './erase-client.ts';
 import { eraseUser } from './erase-user.ts';
 
 /**
- * Creates a client and an admin of an account, for a program that signs in.
+ * Creates a client and an admin of an account, with which a program logs in.
  * @param domain - the domain of the user's random address. A domain under `.invalid` (RFC 6761) belongs to no person.
  */
 export async function createLogin(
@@ -26,7 +26,7 @@ export async function createLogin(
   return { clientId: created.client.clientId, clientSecret: created.clientSecret, username, password };
 }
 
-/** Deletes a client and a user. Failed logins stay until they expire, because the caller may lack the MAC key. */
+/** Deletes a client and a user. Failed logins stay until they expire, because callers may have no access to the MAC key. */
 export async function deleteLogin(target: Target, { clientId, username }: Identity): Promise<void> {
   await eraseClient(target, clientId);
   const users = openUsers(target);

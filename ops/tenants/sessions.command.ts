@@ -9,7 +9,7 @@ import { inspectSessions, listSessions, noClient, ownerOf, type SessionState } f
 import { noUser } from './users.ts';
 
 const examples = `
-A session is one login, with all tokens issued for it. Name a user by e-mail address or user id.
+A session is one login, with all tokens that were issued for it. Specify a user by e-mail address or user id.
 
 Examples:
   npm run ops -- sessions list --user ana@acme.com.br
@@ -49,39 +49,39 @@ const list = command('sessions list', {
   notes: examples,
   given: {
     ...ofOwner,
-    all: flag('also show ended sessions, as long as they are kept'),
-    limit: option('<n>', 'show at most n', wholeNumber(1, 100_000)),
-    after: option('<id>', 'continue after the last session that was shown', sessionId),
+    all: flag('also show ended sessions that are still stored'),
+    limit: option('<n>', 'show at most n sessions', wholeNumber(1, 100_000)),
+    after: option('<id>', 'continue after this session, the last one of the previous page', sessionId),
   },
   refuse: ({ user, client }) =>
-    user === undefined && client === undefined && 'Name the owner of the sessions: --user, --client or both.',
+    user === undefined && client === undefined && 'Specify the owner of the sessions with --user, --client or both.',
   effect: 'reads',
-  act: ({ target }, wanted) => listSessions(target, wanted),
+  act: ({ target }, options) => listSessions(target, options),
   report: ({ sessions, next }) => {
     const { json, text } = session.list('No such sessions.')(sessions);
-    return { json, text: next === undefined ? text : `${text}\n\nThere may be more: --after ${next}` };
+    return { json, text: next === undefined ? text : `${text}\n\nFor more sessions, add --after ${next}` };
   },
 });
 
 const end = command('sessions end', {
   description: 'permanently end one session, or all sessions of a user or a client',
   notes: examples,
-  given: { ...ofOwner, session: optionalArgument('session-id', 'as list shows it', sessionId) },
-  refuse: named =>
-    Object.values(named).filter(value => value !== undefined).length !== 1 &&
-    'Name what to end: one session id, --user or --client.',
+  given: { ...ofOwner, session: optionalArgument('session-id', 'the id of the session', sessionId) },
+  refuse: given =>
+    Object.values(given).filter(value => value !== undefined).length !== 1 &&
+    'Specify exactly one session id, --user or --client.',
   effect: 'writes',
   act: async ({ target, confirm }, { session: id, ...owner }) => {
     if (id !== undefined) {
       if (!(await openSessions(target).findSession(id))) {
         throw new CliError(`There is no session "${id}". "sessions list --user EMAIL" shows the sessions of a user.`);
       }
-      await confirm(`This ends session ${id} of ${target.label} with all its tokens.`);
+      await confirm(`This permanently ends session ${id} of ${target.label} with all its tokens.`);
       return endOne(target, id);
     }
     const found = await ownerOf(target, owner);
     const whose = owner.user === undefined ? `client ${owner.client}` : `user ${owner.user}`;
-    await confirm(`This ends every session of ${whose} of ${target.label}.`);
+    await confirm(`This permanently ends every session of ${whose} of ${target.label}.`);
     return 'userId' in found ? endOfUser(target, found.userId, owner.user ?? '') : endOfClient(target, found.clientId);
   },
   subject: async ({ target }, { session: id, ...owner }) => {
@@ -104,7 +104,7 @@ async function endOne(target: Target, sessionId: string) {
   await revokeSession(sessionId, 'operator', target.clock.now());
   const ended = await findSession(sessionId);
   const [state] = ended ? await inspectSessions(target, [ended]) : [];
-  // The session may have been deleted meanwhile.
+  // The session may have been deleted in the meantime.
   return { json: state ? session.json(state) : { sessionId, state: 'ended' }, what: `Session ${sessionId}` };
 }
 

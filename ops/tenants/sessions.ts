@@ -12,30 +12,30 @@ import { findUser } from './users.ts';
 
 /** The options that identify the owner of sessions. */
 interface OwnerOptions {
-  /** E-mail address or id. */
+  /** The e-mail address or id of a user. */
   readonly user?: string;
   readonly client?: string;
 }
 
-/** The criteria for the sessions to list. */
+/** Selects the sessions to list. */
 interface ListOptions extends OwnerOptions {
-  /** Includes ended sessions. */
+  /** True to include ended sessions. */
   readonly all?: boolean;
   readonly limit?: number;
   /** The last session id of the previous list. */
   readonly after?: string;
 }
 
-/** A session and its user, and whether the session has ended. */
+/** A session with its user and its state. */
 export interface SessionState {
   readonly session: Session;
   readonly user: User | undefined;
-  /** The reason why it has ended, or `undefined` while it is live. */
+  /** The reason why the session has ended, or `undefined` if it is live. */
   readonly endedBy: string | undefined;
 }
 
 /**
- * Lists sessions, by default the first hundred live ones.
+ * Lists sessions, by default the first 100 live ones.
  * @throws {CliError} if the owner does not exist, or `after` is not a session of the owner.
  */
 export async function listSessions(target: Target, options: ListOptions) {
@@ -43,7 +43,7 @@ export async function listSessions(target: Target, options: ListOptions) {
   const store = openSessions(target);
   if (options.after !== undefined && !(await mayBeSessionOf(owner, options.after, store.findSession))) {
     const whose = 'userId' in owner ? 'user' : 'client';
-    throw new CliError(`"${options.after}" is not a session of that ${whose}. Give --after the last one shown.`);
+    throw new CliError(`"${options.after}" is not a session of that ${whose}. Set --after to the last session shown.`);
   }
   const limit = options.limit ?? pageSize;
   const found: SessionState[] = [];
@@ -87,10 +87,10 @@ async function mayBeSessionOf(
   return session ? session.clientId === owner.clientId : /^[0-9A-Za-z]+-[0-9A-Za-z]+$/.test(sessionId);
 }
 
-/** The number of sessions that are read at once, and the default limit. */
+/** The number of sessions in one read, and the default limit. */
 const pageSize = 100;
 
-/** Reads the users and clients of sessions, each once. */
+/** Returns the states of sessions. Reads each of their users and clients once. */
 export async function inspectSessions(target: Target, sessions: readonly Session[]): Promise<SessionState[]> {
   const dynamo = target.dynamo;
   const [users, clients] = [requireOutput(target, 'UsersTable'), requireOutput(target, 'ClientsTable')];
@@ -122,6 +122,6 @@ function endOf(client: Client | undefined, user: User | undefined, session: Sess
   if (!user) return 'user_gone';
   const reason = sessionEndReason(client, user, session);
   if (reason !== 'session_ended') return reason;
-  // the user's version changes with a password, disabling or "sessions end", and the client's also with its account
+  // A new password, disabling or "sessions end" changes the user's version. A client's version also changes with its account.
   return user.version === session.userVersion ? 'ended_for_the_client' : 'ended_for_the_user';
 }

@@ -7,10 +7,10 @@ import { untilInterrupted } from '../command-line/until-interrupted.ts';
 import { openSupport } from './support.ts';
 
 const examples = `
-The console shows the webhooks and deliveries of the account, with bodies, as its admin sees them. It cannot change anything.
-The command creates a client and a user of the account with the scope webhooks:read, and deletes both after an hour or at
-Ctrl-C. If the command is killed, their secret works until the hour ends. The next "support" of the account then deletes them.
-With --json the first line is {"link"}.
+The console shows the webhooks and deliveries of the account, with bodies, as its admins see them. The console is read-only.
+The command creates a client and a user of the account with the scope webhooks:read, and deletes both after an hour or after
+Ctrl-C. If the command is killed, the secret of the client expires after the hour, and the next "support" of the account
+deletes both. With --json, the first line is {"link"}.
 
 Examples:
   npm run ops -- support acme
@@ -18,11 +18,11 @@ Examples:
 
 export function support({ stdin, stdout, interruption }: Streams): Noun {
   const open = command('support', {
-    description: 'open the console for an account, read-only, for an hour or until Ctrl-C; it is audited',
+    description: 'open a read-only console for an account, for an hour or until Ctrl-C; the command is audited',
     notes: examples,
     given: {
       account: argument('account', 'the id of the account', ordinaryAccountId),
-      port: option('<n>', 'the port on 127.0.0.1; 0: any free one', wholeNumber(0, 65_535), 0),
+      port: option('<n>', 'the port on 127.0.0.1, or 0 for any free port', wholeNumber(0, 65_535), 0),
       isQuiet: jsonOutput,
     },
     effect: 'writes',
@@ -32,7 +32,7 @@ export function support({ stdin, stdout, interruption }: Streams): Noun {
       const onOpen = (makeLink: () => string) => {
         show(makeLink());
         task.print(
-          'Each link works once. Press Enter for another link. The console closes at Ctrl-C or after an hour.',
+          'Each link works once. Press Enter for another link. The console closes after an hour or when you press Ctrl-C.',
         );
         lines?.on('line', () => show(makeLink()));
       };

@@ -14,15 +14,15 @@ interface SupportOptions {
   readonly account: string;
   /** The port of the console, or 0 for any free port. */
   readonly port: number;
-  /** Ends the console before the hour is over. */
+  /** Closes the console before the hour is over. */
   readonly interruption: AbortSignal;
-  /** Receives the function that creates links, as soon as the console is open. */
+  /** Receives the function that creates links, once the console is open. */
   readonly onOpen: (makeLink: () => string) => void;
 }
 
 /**
- * Serves the console for an hour with a read-only login, and then deletes the login. If the process is killed, the
- * login expires with its secret, and the next call deletes the rest.
+ * Serves the console for an hour with a read-only login, and then deletes the login. If the process is killed, the secret
+ * of the login expires, and the next call deletes the login.
  * @throws {CliError} if the account has neither users nor webhooks, or the port cannot be used.
  */
 export async function openSupport({ target, recordResult }: AuditedTask, options: SupportOptions): Promise<void> {
@@ -35,7 +35,7 @@ export async function openSupport({ target, recordResult }: AuditedTask, options
   const { startConsole } = await loadConsole();
   const pages = await startConsole(port).catch(({ code }) => {
     throw new CliError(
-      `Port ${port} cannot be used (${code}). Choose another --port, or omit it to use any free port.`,
+      `Could not use port ${port} (${code}). Choose another --port, or omit --port to use any free port.`,
     );
   });
   let login: Identity | undefined;
@@ -52,11 +52,11 @@ export async function openSupport({ target, recordResult }: AuditedTask, options
   }
 }
 
-/** Deletes logins that ended over an hour ago. Logins of other operators may still be in use. */
+/** Deletes expired logins. Logins of other operators may still be in use. */
 async function removeLeftovers(target: Target, account: string, users: readonly User[]): Promise<void> {
   const now = target.clock.now();
   for (const client of await openClients(target).listClients({ account })) {
-    // Clients that operators create always have a live secret.
+    // A client that an operator created always has a valid secret.
     const isOver = client.name === name && !client.secrets.some(secret => isLiveSecret(secret, now));
     if (isOver) await eraseClient(target, client.clientId);
   }

@@ -20,7 +20,7 @@ export const listReport = user.list(
 
 export const changedReport = user.change(
   ({ email, status }) =>
-    `User ${email} is ${status}.${status === 'disabled' ? ' Their sessions have ended, and enabling the user does not restore them.' : ''}`,
+    `User ${email} is ${status}.${status === 'disabled' ? ' Their sessions have ended. Enabling the user does not restore them.' : ''}`,
 );
 
 export const roleReport = user.change(
@@ -31,18 +31,18 @@ export const emailReport = user.change(
   ({ email }) => `The user now logs in as ${email}. Their password and sessions stay valid.`,
 );
 
-/** Reports a user who was created. */
+/** Reports a created user. */
 export function createdReport({ user: created, generatedPassword }: UserWithPassword): Report {
   return withPassword(user.show(created), generatedPassword);
 }
 
-/** Reports a user whose password was changed. */
+/** Reports a changed password. */
 export function passwordReport({ user: changed, generatedPassword }: UserWithPassword): Report {
   const text = `The password of ${changed.email} is changed, and their sessions have ended.`;
   return withPassword({ json: user.json(changed), text }, generatedPassword);
 }
 
-/** Reports a user with the failed logins that still count. */
+/** Reports a user with the failed logins that have not expired. */
 export function showReport({ user: found, failedLogins }: UserWithFailures): Report {
   const json = isUnread(failedLogins)
     ? failedLogins
@@ -57,25 +57,25 @@ export function showReport({ user: found, failedLogins }: UserWithFailures): Rep
 export function unlockedReport({ user: found, hadFailures }: { readonly user: User; readonly hadFailures: boolean }) {
   const { email, status } = found;
   const state = status === 'enabled' ? 'may log in' : `is ${status}`;
-  const before = hadFailures ? 'failed logins are cleared' : 'there were no failed logins';
-  return { json: { ...user.json(found), hadFailures }, text: `User ${email} ${state}: ${before}.` };
+  const failures = hadFailures ? 'The failed logins are cleared.' : 'There were no failed logins.';
+  return { json: { ...user.json(found), hadFailures }, text: `User ${email} ${state}. ${failures}` };
 }
 
 export function importedReport(counts: Imported): Report {
   const { created, existing } = counts;
-  return { json: counts, text: `Users created: ${created}. Already there and unchanged: ${existing}.` };
+  return { json: counts, text: `Users created: ${created}. Existing users, unchanged: ${existing}.` };
 }
 
 export function deletedReport({ userId, email }: { readonly userId: string; readonly email: string }): Report {
   return {
     json: { userId, deleted: true },
-    text: `User ${email} is deleted, and their sessions have ended. The address is free.`,
+    text: `User ${email} is deleted, and their sessions have ended. Another user can now have the address.`,
   };
 }
 
 interface UserWithPassword {
   readonly user: User;
-  /** The password, if it was generated and was not shown yet. */
+  /** The password, if it was generated and must be shown. */
   readonly generatedPassword?: string | undefined;
 }
 
@@ -84,12 +84,12 @@ interface UserWithFailures {
   readonly failedLogins: Part<readonly FailuresAtClient[]>;
 }
 
-/** Adds a generated password, which is shown once, to a report. Returns the report unchanged without a password. */
+/** Adds a generated password, if any, to a report. */
 function withPassword({ json, text }: ObjectReport, password: string | undefined): Report {
   if (password === undefined) return { json, text };
   return {
     json: { ...json, password },
-    text: `${text}\n\npassword  ${password}\nThe password is shown only once. Pass it on now.`,
+    text: `${text}\n\npassword  ${password}\nThe password is shown only once. Store it now.`,
   };
 }
 
@@ -98,7 +98,7 @@ function failuresOf(failedLogins: UserWithFailures['failedLogins']): readonly Li
   if (failedLogins.length === 0) return [['failed logins', 'none']];
   return failedLogins.map(({ clientId, failures, lockedUntil }): Line => {
     const where = clientId === undefined ? 'a deleted client' : `client ${clientId}`;
-    const lock = lockedUntil === undefined ? '' : `, locked there until ${iso(lockedUntil)}`;
+    const lock = lockedUntil === undefined ? '' : `, locked at that client until ${iso(lockedUntil)}`;
     return ['failed logins', `${failures} at ${where}${lock}`];
   });
 }

@@ -35,10 +35,10 @@ import {
 import { findUser, lookUpUser, noUser } from './users.ts';
 
 const examples = `
-Name a user by e-mail address or user id. An address is stored in lower case, with its domain in ASCII. An address with an
-invisible character, or with a domain without a dot, is rejected. A password is never an argument: the command asks for it,
-reads it from standard input, or generates it. It must have at least 15 characters, or as many as the stage requires
-(passwordMinimumLength), and must not be a common password.
+Specify a user by e-mail address or user id. Addresses are stored in lower case, with their domain in ASCII. An address is
+rejected if it has an invisible character or a domain without a dot. Passwords are not passed as arguments: the command asks
+for the password, reads it from standard input, or generates it. A password must have the stage's passwordMinimumLength
+(default: 15 characters) and must not be a common password.
 
 Examples:
   npm run ops -- users create --email ana@acme.com.br --account acme --role admin --generate-password
@@ -48,17 +48,17 @@ Examples:
   npm run ops -- users unlock ana@acme.com.br
   npm run ops -- users disable ana@acme.com.br`;
 
-const ofUser = { user: argument('user', 'e-mail address or user id', userReference) };
+const ofUser = { user: argument('user', 'the e-mail address or id of the user', userReference) };
 
 const generatePassword = flag('generate a password and show it once');
 
 const create = command('users create', {
-  description: 'create a user; the password is asked for, or read from standard input',
+  description: 'create a user, with a password from a prompt or from standard input',
   notes: examples,
   given: {
     email: required('<address>', 'the user name of the password grant', emailAddress),
-    account: required('<id>', 'the account the user belongs to', ordinaryAccountId),
-    role: required('<role>', 'admins manage webhooks', z.enum(roles)),
+    account: required('<id>', 'the account that the user belongs to', ordinaryAccountId),
+    role: required('<role>', 'only admins can manage webhooks', z.enum(roles)),
     generatePassword,
   },
   effect: 'writes',
@@ -87,11 +87,11 @@ const importAll = command('users import', {
 });
 
 const list = command('users list', {
-  description: 'list all users, those of an account, or a page of them',
+  description: 'list all users, the users of an account, or a page of them',
   given: {
-    account: option('<id>', 'only those of this account; reads all users', accountId),
-    limit: option('<n>', 'show at most n', wholeNumber(1, 100_000)),
-    after: option('<id>', 'continue after the last user that was shown', principalId),
+    account: option('<id>', 'only users of this account; reads all users', accountId),
+    limit: option('<n>', 'show at most n users', wholeNumber(1, 100_000)),
+    after: option('<id>', 'continue after this user, the last one of the previous page', principalId),
   },
   effect: 'reads',
   act: async ({ target, progress }, page) =>
@@ -100,7 +100,7 @@ const list = command('users list', {
 });
 
 const show = command('users show', {
-  description: 'show a user, with recent failed logins by client and the end of a lock',
+  description: 'show a user, with recent failed logins and locks by client',
   given: ofUser,
   effect: 'reads',
   act: async ({ target }, { user: reference }) => {
@@ -134,7 +134,7 @@ const disable = command('users disable', {
 });
 
 const remove = command('users delete', {
-  description: 'delete a user with their address, password and sessions; the address becomes free; it can be repeated',
+  description: 'permanently delete a user with their address, password and sessions; the command can be repeated',
   given: ofUser,
   effect: 'writes',
   act: (task, { user }) => deleteUser(task, user),
@@ -155,8 +155,8 @@ const unlock = command('users unlock', {
 });
 
 const setRole = command('users set-role', {
-  description: 'change the role of a user; takes effect at once and ends no session',
-  given: { ...ofUser, role: argument('role', '', z.enum(roles)) },
+  description: 'change the role of a user immediately, without ending their sessions',
+  given: { ...ofUser, role: argument('role', 'the new role', z.enum(roles)) },
   effect: 'writes',
   act: async ({ target }, { user, role }) =>
     change(target, user, (store, { userId }) => store.setUserRole(userId, role)),
@@ -166,7 +166,7 @@ const setRole = command('users set-role', {
 });
 
 const setPassword = command('users set-password', {
-  description: "change a user's password; ends all their sessions and clears failed logins",
+  description: "change a user's password, end all their sessions and clear failed logins",
   given: { ...ofUser, generatePassword },
   effect: 'writes',
   act: async (task, { user: reference, generatePassword }) => {
@@ -177,10 +177,10 @@ const setPassword = command('users set-password', {
     const { password, generatedPassword } = await choosePassword(task, generatePassword);
     const user = await store.setUserPassword(userId, password);
     if (!user) throw noUser(reference);
-    // Runs last, because this also clears failures that were counted meanwhile, and the address may be new.
+    // Runs last to clear failures that were counted in the meantime. The address may have changed, too.
     await lockout.unlock(user.email).catch(error => {
       const why = describeError(error, target.unreachable);
-      task.warn(`The password is changed, but the user may still be locked. Run "users unlock ${userId}" (${why})`);
+      task.warn(`the password is changed, but the user may still be locked (${why}). Run "users unlock ${userId}".`);
     });
     return { user, generatedPassword };
   },
@@ -189,7 +189,7 @@ const setPassword = command('users set-password', {
 });
 
 const setEmail = command('users set-email', {
-  description: "change a user's e-mail address; ends no session",
+  description: "change a user's e-mail address, without ending their sessions",
   given: { ...ofUser, address: argument('address', 'the new e-mail address', emailAddress) },
   effect: 'writes',
   act: async ({ target }, { user, address }) =>
@@ -211,7 +211,7 @@ async function known({ target }: Pick<Task, 'target'>, { user }: { readonly user
   return { user: (await lookUpUser(openUsers(target), user))?.userId };
 }
 
-/** Reads failed logins. This needs the MAC key, which operators with read access to users may lack. */
+/** Reads failed logins. Requires the MAC key, which some operators who may read users cannot access. */
 async function readFailures(target: Target, { email }: User) {
   try {
     const clients = await openClients(target).listClients();
@@ -222,7 +222,7 @@ async function readFailures(target: Target, { email }: User) {
   }
 }
 
-/** Changes a user. A user who was deleted meanwhile counts as not found. */
+/** Changes a user. @throws {CliError} if the user does not exist, or is deleted at the same time. */
 async function change(
   target: Target,
   reference: string,

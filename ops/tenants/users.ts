@@ -11,7 +11,7 @@ export async function findUser(store: Lookup, reference: string): Promise<User> 
   return user;
 }
 
-/** Finds the user with an e-mail address or a user id. Returns `undefined` if not found. */
+/** Finds the user with an e-mail address or a user id. Returns `undefined` if the user does not exist. */
 export function lookUpUser(store: Lookup, reference: string): Promise<User | undefined> {
   return reference.includes('@') ? store.findUserByEmail(reference) : store.findUser(reference);
 }

@@ -160,7 +160,7 @@ step('dev: the commands of the runbook restore deleted users from a restored tab
   await ops('dev', ['users', 'delete', user.email, '--yes']);
   for (const kind of kinds) {
     const copied =
-      /^Copied 1 of \d+ restored items and left out 0: .* 0 were changed since, 0 are missing and expired\./m;
+      /^Copied 1 of \d+ restored items\. Not copied: .* 0 were changed since, 0 have expired, and 0 must not be restored\./m;
     expect(await run(copyBack, kind)).toMatch(copied);
     await run(remove, kind);
   }

@@ -17,7 +17,7 @@ const expectMissing = (missing: string, entry: string, ...words: string[]) => {
   const args = ['--require', './bin/node-version.cjs', entry, ...words];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8' });
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  const line = `^Emissor's dependencies are not installed \\(${missing}\\): run "npm ci" in .*\\.\n$`;
+  const line = `^Emissor's dependencies are not installed \\(${missing}\\)\\. Run "npm ci" in .*\\.\n$`;
   expect(stderr).toMatch(new RegExp(line));
 };
 

@@ -3,12 +3,12 @@ import { stageConfiguration } from '../../../lib/config.ts';
 import type { AwsClient } from '../../../ops/stage/aws-clock.ts';
 import { type StackName, type StageStacks, stackNameOf, stackNames } from '../../../ops/stage/stage-stacks.ts';
 
-/** Changes to the stacks of a stage; `undefined` for a missing one. */
+/** Changes to the stacks of a stage. `undefined` removes a stack. */
 export type StackChanges = Partial<Record<StackName, Partial<Stack> | undefined>>;
 
 export const noStacks: StackChanges = Object.fromEntries(stackNames.map(name => [name, undefined]));
 
-/** Returns a stage with all stacks deployed and the given changes to its configuration and stacks. */
+/** Returns a deployed stage with changes to its configuration and its stacks. */
 export function aStage(values: object = {}, changes: StackChanges = {}, stage: 'dev' | 'prod' = 'dev'): StageStacks {
   const [region, account] = ['sa-east-1', '111122223333'];
   const stacks = stackNames.map(name => {
@@ -20,8 +20,8 @@ export function aStage(values: object = {}, changes: StackChanges = {}, stage: '
   return { configuration: stageConfiguration(stage, { account, region, ...values }), region, account, stacks };
 }
 
-/** Returns a `connect` for an AWS that answers each command with `answer`. */
-export function connectTo<Command extends object>(answer: (command: Command) => unknown) {
+/** Returns a `connect` function. `respond` returns AWS's response to each command. */
+export function connectTo<Command extends object>(respond: (command: Command) => unknown) {
   return (Service: new (settings: object) => AwsClient) =>
-    Object.assign(new Service({ region: 'sa-east-1' }), { send: async (command: Command) => answer(command) });
+    Object.assign(new Service({ region: 'sa-east-1' }), { send: async (command: Command) => respond(command) });
 }

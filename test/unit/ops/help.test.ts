@@ -19,7 +19,7 @@ const readHelps = async (): Promise<ReadonlyMap<string, string>> => {
   return new Map(helps);
 };
 
-/** Returns the commands in a text, without `ops`. In prose they need more than a noun and a verb. */
+/** Returns the commands in a text, without `ops`. In prose, only commands with an argument or an option count. */
 const commandsIn = (text: string): string[] => {
   const lines = text
     .replaceAll(/\\\n\s*/g, '')
@@ -59,23 +59,23 @@ describe('the commands in help and documents', async () => {
     const args = wordsOf(words.replace(/--stage \S+ ?/, '').trim());
     // npm prints a banner before the JSON.
     if (args.includes('--json')) expect(silent).toBe(true);
-    const refused = { code: 1, stderr: expect.stringContaining('/no/such/file cannot be read') };
-    const understood = args[0] === 'trace' ? { code: 0 } : refused; // it only reads standard input
+    const refused = { code: 1, stderr: expect.stringContaining('Could not read /no/such/file') };
+    const outcome = args[0] === 'trace' ? { code: 0 } : refused; // trace only reads standard input
     if (args.includes('--help')) return;
-    expect(await runOpsInProcess(['--outputs', '/no/such/file', ...args])).toMatchObject(understood);
+    expect(await runOpsInProcess(['--outputs', '/no/such/file', ...args])).toMatchObject(outcome);
   });
 
   it('include examples for every noun', () => {
     const bare = [...helps].filter(([name, help]) => !name.includes(' ') && !/npm run (--silent )?ops -- /.test(help));
-    expect(bare.map(([name]) => name)).toEqual(['audit']); // its only command has them
+    expect(bare.map(([name]) => name)).toEqual(['audit']); // the help of its only command has examples
   });
 
-  it.each([...helps])('%s: offers --yes and --json, in lines that fit a terminal', (_name, help) => {
+  it.each([...helps])('%s: lists --yes and --json, in lines of at most 130 characters', (_name, help) => {
     for (const option of ['--yes', '--json']) expect(help).toContain(option);
     expect(help.split('\n').filter(line => line.length > 130)).toEqual([]);
   });
 
-  it('name no default of clients update, because omitted values stay unchanged', () => {
+  it('show no defaults for clients update, because omitted values stay unchanged', () => {
     expect(helps.get('clients update')).not.toMatch(/\bdefault\b/);
     expect(helps.get('clients create')).toMatch(/default: all.*default 30/s);
   });

@@ -9,7 +9,7 @@ import { tableDefinition } from '../../../../tools/support/tables.ts';
 import { type Conditions, fail, interrupt, startOperatedTables } from '../../../support/operated-tables.ts';
 import { aWebhook } from '../../delivery/builders.ts';
 
-// Every write and every disclosure of a body has an audit line that is started before it. Without the line it is refused.
+// A command writes an audit line before it writes data or discloses a body. If the write of the line fails, the command fails.
 
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
@@ -18,14 +18,14 @@ const { ask, run, under, trail } = operated;
 const create = 'clients create --name Audited --grant password --any-account';
 const countClients = async () => (await ask('clients list')).length;
 
-describe('the line of a command', () => {
-  it('is started before the write with the change, and completed with the target', async () => {
+describe('the audit line of a command', () => {
+  it('contains the change before the write, and then the target', async () => {
     await ask(create);
     let started: unknown;
-    const look = async () => {
+    const readTrail = async () => {
       started = (await trail())[0];
     };
-    const { clientId } = await under({ before: ['Put', 1, look] }).ask(create);
+    const { clientId } = await under({ before: ['Put', 1, readTrail] }).ask(create);
     const change = { grants: ['password'], anyAccount: true };
     const line = { command: 'clients create', caller: `local:${userInfo().username}`, parts: [], change };
     expect(started).toMatchObject({ ...line, target: {}, outcome: 'started' });
@@ -35,22 +35,22 @@ describe('the line of a command', () => {
     const { stdout } = await run('audit list --limit 1');
     expect(stdout).toMatch(/^STARTED +CALLER +COMMAND +TARGET AND CHANGE +OUTCOME\n/);
     expect(stdout).toContain(`client ${clientId}`);
-    expect(stdout).toContain('Only the first 1 are shown. A larger --limit shows more.');
+    expect(stdout).toContain('Only the first 1 are shown. Use a larger --limit to see more.');
   });
 
   it.each([
     ['two minutes ahead', 120_000, 'ahead of'],
     ['eight days behind', -8 * 86_400_000, 'behind'],
-  ])('has AWS’s time if the local clock is %s, with a warning', async (_case, off, reported) => {
+  ])('has AWS’s time if the local clock is %s, and the command warns', async (_case, off, reported) => {
     const wrong = under({ hasDates: true, time: { now: () => Date.now() + off } });
     const { code, stdout, stderr } = await wrong.run(`--json ${create}`);
-    expect([code, stderr]).toEqual([0, expect.stringMatching(` seconds ${reported} that of `)]);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(` seconds ${reported} the clock of `)]);
     const [line] = await trail();
     for (const time of [line?.at, line?.endedAt, JSON.parse(stdout).createdAt])
       expect(Math.abs(Date.parse(time ?? '') - Date.now())).toBeLessThan(30_000);
   });
 
-  it('has the name of an error, but not its message', async () => {
+  it('contains the name of an error but not its message', async () => {
     const [{ userId }, { email }] = [await operated.createUser(), await operated.createUser()];
     expect((await run(`users set-email ${userId} ${email}`)).stderr).toContain(email);
     const [line] = await trail();
@@ -59,32 +59,32 @@ describe('the line of a command', () => {
   });
 
   it.each([
-    ['the log does not answer', { LogsEndpoint: 'http://127.0.0.1:1' }, /No service responds/],
+    ['the log does not respond', { LogsEndpoint: 'http://127.0.0.1:1' }, /No service responds/],
     ['the stage has no such log group', { AuditLogGroup: undefined }, /Deploy or start this version first/],
-  ])('is required: a write is refused if %s', async (_case, outputs, why) => {
+  ])('is required: a command fails before its write if %s', async (_case, outputs, why) => {
     const before = await countClients();
     const { code, stdout, stderr } = await under({ outputs }).run(create);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^error: The command did not run, because the audit line could not be written: /);
+    expect(stderr).toMatch(/^error: The command did not run, because it could not write its audit line: /);
     expect(stderr).toMatch(why);
     expect(await countClients()).toBe(before);
   });
 
-  it('does not hide the result if it cannot be completed', async () => {
+  it('does not hide the result of the command if it cannot be completed', async () => {
     const logs = await startLogs();
     const ending = under({ outputs: { LogsEndpoint: logs.endpoint }, before: ['Put', 1, () => logs.stop()] });
     const { code, stdout, stderr } = await ending.run(create);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/client_secret +\w{43}\n/)]);
-    expect(stderr).toMatch(/^warning: the audit line was started but could not be completed/);
+    expect(stderr).toMatch(/^warning: could not complete the audit line/);
   });
 
-  it('names valid message ids only, and at most 100', async () => {
+  it('contains only valid message ids, and at most 100', async () => {
     const id = '87d3a375-8574-4978-998f-80aa10f241f1';
     await run('--yes', 'dlq', 'discard', 'a-pasted-secret', ...Array.from({ length: 150 }, () => id));
     expect((await trail())[0]?.target).toEqual({ messages: Array.from({ length: 100 }, () => id) });
   });
 
-  it('has the change: roles, scopes, accounts, keys and ranges', async () => {
+  it('contains the changed roles, scopes, accounts, secrets and keys', async () => {
     const { email } = await operated.createUser();
     const { clientId } = await operated.createClient();
     const rows: [command: string, change: object][] = [
@@ -103,7 +103,7 @@ describe('the line of a command', () => {
   });
 });
 
-describe('a command that ends half-way', () => {
+describe('a command that fails half-way', () => {
   const prepare = async (command: string, items: number) => {
     if (command === 'accounts delete') {
       await operated.createUser('half');
@@ -123,19 +123,19 @@ describe('a command that ends half-way', () => {
     ['accounts delete', 2, ['TransactWrite', 1, fail]],
     ['tables copy', 200, ['Put', 1, interrupt]],
     ['accounts delete', 200, ['TransactWrite', 1, interrupt]],
-  ])('reports its results, also in its audit line: %s of %i items', async (command, items, before) => {
+  ])('reports its results to the operator and in the audit line: %s of %i items', async (command, items, before) => {
     const words = await prepare(command, items);
-    const [said, count] = before.includes(fail)
+    const [message, count] = before.includes(fail)
       ? [/^warning: before the failure.*count 1\nerror: .*half-way/m, 1]
       : [/^error: Interrupted\. Run the same command again to continue/m, expect.any(Number)];
-    const stderr = expect.stringMatching(said);
+    const stderr = expect.stringMatching(message);
     expect(await under({ before }).run(`--yes ${words}`)).toEqual({ code: 1, stdout: '', stderr });
     expect(await trail()).toMatchObject([{ command, outcome: 'failed', target: { count } }]);
   });
 });
 
 describe('the audit trail', () => {
-  it('has a line for each command that writes or shows a body, without secrets, e-mail addresses and bodies', async () => {
+  it('has a line for each command that writes or shows a body, without secrets, e-mail addresses or bodies', async () => {
     const canary = 'canary';
     const email = `${canary}@acme.example`;
     const password = `${canary}-horse-battery`;
@@ -173,14 +173,14 @@ describe('the audit trail', () => {
       ['smoke', '--timeout', '5'],
       ['smoke', 'rotate-credentials'],
       ['smoke', 'remove'],
-      // A secret that was pasted in place of an id.
+      // An operator may paste a secret instead of an id.
       ...['show', 'update', 'disable', 'rotate-secret', 'delete'].map(verb => ['clients', verb, clientSecret]),
       ...['show', 'disable', 'unlock', 'set-password', 'delete'].map(verb => ['users', verb, clientSecret]),
       ['sessions', 'end', clientSecret],
       ['dlq', 'show', clientSecret],
       ['dlq', 'discard', clientSecret],
     ];
-    for (const words of commands) await under({ input: password }).run('--yes', '--json', ...words); // many find no item to change
+    for (const words of commands) await under({ input: password }).run('--yes', '--json', ...words); // many commands change no item
 
     const records = await trail(1_000);
     expect([...new Set(records.map(({ command }) => command))].sort()).toEqual(await auditedCommands());
@@ -191,7 +191,7 @@ describe('the audit trail', () => {
   });
 });
 
-it('lists a few ids by name and many by number; JSON has all', async () => {
+it('ops audit list shows a few ids, or the number of many ids, and all ids as JSON', async () => {
   const users = Array.from({ length: 100 }, (_, at) => `user${String(at).padStart(18, '0')}`);
   const line = await openAuditLog(localTarget(operated.outputs)).begin('users import', {});
   await line.continue({ users });
@@ -203,7 +203,7 @@ it('lists a few ids by name and many by number; JSON has all', async () => {
   expect(record).toMatchObject({ target: { count: 100, accounts: ['acme', 'bolt'] }, parts: [{ users }] });
 });
 
-it('counts commands, not their further lines, and reports if it stopped early', async () => {
+it('ops audit list limits commands, not their further lines, and reports if it stops early', async () => {
   const log = openAuditLog(localTarget(operated.outputs));
   await (await log.begin('before', {})).complete('done', {});
   const long = await log.begin('long', {});

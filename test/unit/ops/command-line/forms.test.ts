@@ -20,7 +20,7 @@ afterEach(() => void vi.unstubAllEnvs());
 const problemOf = (form: z.ZodType, value: string) => form.safeParse(value).error?.issues[0]?.message;
 
 // npm changes to the root of the repository.
-it('a file is named from the folder in which npm was called', () => {
+it('a path is relative to the folder from which npm was called', () => {
   vi.stubEnv('INIT_CWD', '/home/ana/exports');
   expect(filePath.parse('acme.ndjson')).toBe('/home/ana/exports/acme.ndjson');
   expect(filePath.parse('/dev/null')).toBe('/dev/null');
@@ -43,13 +43,13 @@ describe('a moment', () => {
 
   const dates = ['yesterday', '2026-11-21', '2026-11-21T09:30:00', '2026-02-30T00:00:00Z', '2026-11-21 09:30:00Z'];
   it.each(['', ...dates, '999999999d', '-1h', '1w', '1.5h', `${'9'.repeat(100_000)}d`])(
-    'is not read from %.40s, and the problem names the forms',
+    'is not parsed from %.40s, and the problem shows the accepted forms',
     text => {
-      expect(problemOf(moment, text)).toMatch(/must be a time .* such as 2026-11-21T09:30:00Z, or how long ago .* 90m/);
+      expect(problemOf(moment, text)).toMatch(/must be a time .* such as 2026-11-21T09:30:00Z, or a duration .* 90m/);
     },
   );
 
-  it('is the written time, for every valid time', () => {
+  it('is parsed from every valid time', () => {
     const times = fc.date({ min: new Date('1970-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
     fc.assert(fc.property(times, time => read(time.toISOString()) === time.getTime()));
   });
@@ -59,15 +59,15 @@ describe('ids', () => {
   const event = 'evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H';
   it.each([
     ['the webhook-id of a test', deliveryId, `teste_${'a'.repeat(22)}`],
-    ['either', deliveryOrMessageId, event],
-    ['either', deliveryOrMessageId, '87d3a375-8574-4978-998f-80aa10f241f1'],
-    ['128 characters of a publisher', publishersId, '🙂'.repeat(128)],
+    ['a webhook-id as either id', deliveryOrMessageId, event],
+    ['a message id as either id', deliveryOrMessageId, '87d3a375-8574-4978-998f-80aa10f241f1'],
+    ['a publisher’s id of 128 characters', publishersId, '🙂'.repeat(128)],
     ['a user id', userReference, 'nobody'],
     ['an address', userReference, ' José@Example.com '],
     ['a decomposed address of 254 bytes in its stored form', userReference, `${'e\u0301'.repeat(121)}@example.com`],
     ['a session id', sessionId, `${'a'.repeat(22)}-${'Z'.repeat(22)}`],
-  ])('are accepted: %s', (_what, take, value) => {
-    expect(take.parse(value)).toBe(value);
+  ])('are accepted: %s', (_case, form, value) => {
+    expect(form.parse(value)).toBe(value);
   });
 
   it.each([
@@ -78,14 +78,14 @@ describe('ids', () => {
     ['a huge message id', messageId, 'x'.repeat(1_000_000), /must be a message id/],
     ['a cut webhook-id', deliveryOrMessageId, event.slice(0, -1), /webhook-id \("evt_" and 27/],
     ['an empty id of a publisher', publishersId, '', /must be 1 to 128 characters/],
-    ['129 characters of a publisher', publishersId, 'x'.repeat(129), /must be 1 to 128 characters/],
+    ['a publisher’s id of 129 characters', publishersId, 'x'.repeat(129), /must be 1 to 128 characters/],
     ['an empty client id', principalId, '', /must not be empty/],
     ['a client id with a blank', principalId, 'a b!', /must be 1 to 64 letters or digits/],
     ['a huge client id', principalId, 'x'.repeat(1_000_000), /must be 1 to 64 letters or digits/],
     ['a user id with a blank', userReference, 'a b', /must be 1 to 64 letters or digits/],
     ['a user id with a path', userReference, 'a/b', /must be 1 to 64 letters or digits/],
     ['a session id with a blank', sessionId, 'a b', /must be letters, digits and "-"/],
-  ])('are rejected with the form: %s', (_what, take, value, message) => {
-    expect(problemOf(take, value)).toMatch(message);
+  ])('are rejected with a message about the accepted form: %s', (_case, form, value, message) => {
+    expect(problemOf(form, value)).toMatch(message);
   });
 });

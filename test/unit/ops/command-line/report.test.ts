@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { lines, makeShape } from '../../../../ops/command-line/report.ts';
 
-it('writes tables and lines of any length', () => {
+it('formats tables and lines of any length', () => {
   const { table } = makeShape<{ readonly id: string }>([{ json: 'id', heading: 'id' }]);
   const ids = Array.from({ length: 200_000 }, (_, index) => `${index}`);
   const items = ids.map(id => ({ id }));

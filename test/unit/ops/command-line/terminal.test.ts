@@ -4,7 +4,7 @@ import { confirm, makeProgress } from '../../../../ops/command-line/terminal.ts'
 
 const consequences = 'This ends every access token of stage prod.';
 
-/** Asks at a terminal with `typed` as input, or without a terminal. */
+/** Asks for confirmation at a terminal with `typed` as input, or without a terminal. */
 const ask = async (typed: string | undefined, yes = false) => {
   const stdin = Object.assign(new PassThrough(), { isTTY: typed !== undefined });
   const stderr = new PassThrough();
@@ -17,7 +17,7 @@ const ask = async (typed: string | undefined, yes = false) => {
 };
 
 describe('a command that ends sessions or cannot be undone', () => {
-  it('runs after the operator has typed yes', async () => {
+  it('runs if the operator types yes', async () => {
     expect(await ask(' yes \n')).toEqual({ answer: 'confirmed', shown: expect.stringContaining(consequences) });
   });
 
@@ -25,17 +25,17 @@ describe('a command that ends sessions or cannot be undone', () => {
     expect((await ask(typed)).answer).toBe('CliError: Cancelled. No changes were made.');
   });
 
-  it('is refused without a terminal, whatever standard input contains', async () => {
-    const refusal = `CliError: ${consequences} There is no terminal to ask at. Add --yes to confirm.`;
+  it('fails without a terminal', async () => {
+    const refusal = `CliError: ${consequences} There is no terminal. Add --yes to confirm.`;
     expect((await ask(undefined)).answer).toBe(refusal);
   });
 
-  it('runs without a question if --yes is given', async () => {
+  it('runs without a question if --yes is set', async () => {
     for (const typed of ['no\n', undefined]) expect(await ask(typed, true)).toEqual({ answer: 'confirmed', shown: '' });
   });
 });
 
-/** Returns the output when a text is shown at each of these moments. */
+/** Returns the output of progress texts at these times. */
 const written = (isTTY: boolean, moments: readonly number[]): string[] => {
   const lines: string[] = [];
   let moment = 0;
@@ -49,10 +49,10 @@ const written = (isTTY: boolean, moments: readonly number[]): string[] => {
 describe('progress', () => {
   const erase = '\r\u001b[K';
   it.each([
-    ['not shown in the first second', false, [0, 500, 999], []],
-    ['not shown in the first second at a terminal', true, [0, 500, 999], []],
-    ['a line every five seconds', false, [0, 1_000, 2_000, 5_999, 6_000, 7_000], ['at 1000\n', 'at 6000\n']],
-    ['one line at a terminal, erased later', true, [0, 1_000, 1_500], [`${erase}at 1000`, `${erase}at 1500`, erase]],
+    ['hidden in the first second', false, [0, 500, 999], []],
+    ['hidden in the first second at a terminal', true, [0, 500, 999], []],
+    ['shown as a line every 5 seconds', false, [0, 1_000, 2_000, 5_999, 6_000, 7_000], ['at 1000\n', 'at 6000\n']],
+    ['shown as one line at a terminal', true, [0, 1_000, 1_500], [`${erase}at 1000`, `${erase}at 1500`, erase]],
   ])('is %s', (_what, isTTY, moments, lines) => {
     expect(written(isTTY, moments)).toEqual(lines);
   });

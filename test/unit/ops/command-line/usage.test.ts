@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, afterEach, expect, it, vi } from 'vitest';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
-// Exit code 2: the command is invalid. 1: it was refused or failed. Both write only one line, to standard error.
+// Exit code 2: the command line is invalid. Exit code 1: the command was rejected or failed. Both write one line to standard error.
 
 const folder = mkdtempSync(path.join(tmpdir(), 'emissor-ops-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -23,7 +23,7 @@ const expectOneLine = async (code: number, message: RegExp, args: readonly strin
 
 const proposal = 'publish --account a --event proposta.recebida --demand 1';
 const replay = 'deliveries replay --account a --event demanda.criada --state failed';
-const reserved = /'_smoke' is invalid\. "_smoke" is reserved for Emissor/;
+const reserved = /'_smoke' is invalid\. "_smoke" is reserved for smoke tests/;
 const cancel = 'deliveries replay --cancel reenvio_0000000000000000000000';
 
 it.each<[string, RegExp, ...more: string[]]>([
@@ -39,10 +39,10 @@ it.each<[string, RegExp, ...more: string[]]>([
   ['clients create --name', /--name.*on one line/, 'a\nb'],
   ['clients create --grace-seconds 3601', /--grace-seconds.*to 3600/],
   ['clients create --account a/b', /--account.*letters, digits/],
-  ['clients update x', /No setting was given/],
+  ['clients update x', /Specify at least one setting/],
   ['clients rotate-secret x --drop-newest --drop-oldest', /--drop-newest.*cannot be used with.*--drop-oldest/],
   ['keys list --kind master', /signing, mac, encryption/],
-  ['keys rotate --kind mac', /--kind needs --now/],
+  ['keys rotate --kind mac', /--kind requires --now/],
   ['users import', /missing required argument/],
   ['users set-role a@b.example.com owner', /admin, member/],
   ['users create --email ana@', /--email.*must be an e-mail address/],
@@ -53,21 +53,21 @@ it.each<[string, RegExp, ...more: string[]]>([
   [proposal, /: proposta\.recebida cannot be published: --proposal is missing\.$/m],
   [`${proposal} --proposal 1 --id`, /published: --id must be a string of 1 to 128 characters\.$/m, ''],
   [`${proposal} --demand 1e3`, /--demand/],
-  ['deliveries list --state delivered', /--state delivered needs --account/],
-  ['deliveries list --state delivered --event demanda.criada', /--state delivered needs --account/],
+  ['deliveries list --state delivered', /--state delivered requires --account/],
+  ['deliveries list --state delivered --event demanda.criada', /--state delivered requires --account/],
   ['deliveries list --since 1h --until 1h', /--until must be later than --since/],
-  ['deliveries replay --event demanda.criada --state failed --since 1h', /--event needs --account/],
+  ['deliveries replay --event demanda.criada --state failed --since 1h', /--event requires --account/],
   ['deliveries replay --account a --event demanda.criada --since 2h', /--state and --since are required/],
   ['deliveries replay --state delivered', /failed, held/],
   [`${replay} --since 1h --until 2h`, /--until must be later than --since/],
   ['deliveries replay --cancel x', /"reenvio_" and 22/],
-  [`${cancel} --account a`, /--cancel needs --account and --event/],
-  [`${cancel} --account a --event demanda.criada --state failed`, /--cancel takes no --state/],
-  [`${cancel} --account a --event demanda.criada --since 1h`, /--cancel takes no/],
+  [`${cancel} --account a`, /--cancel requires --account and --event/],
+  [`${cancel} --account a --event demanda.criada --state failed`, /--cancel excludes --state/],
+  [`${cancel} --account a --event demanda.criada --since 1h`, /--cancel excludes/],
   ['events find --account a --id x', /--account, --event and --id/],
-  ['events find some-message --id x', /Name one event/],
-  ['dlq discard --yes', /by their ids or with --reason/],
-  ['dlq discard x --reason malformed --yes', /by their ids or with --reason/],
+  ['events find some-message --id x', /Specify one event/],
+  ['dlq discard --yes', /Specify the messages to discard/],
+  ['dlq discard x --reason malformed --yes', /Specify the messages to discard/],
   ['dlq discard --reason boring', /malformed, unknown_event/],
   ['dlq discard', /must be a message id/, 'a b'],
   ['smoke --timeout 4', /--timeout.*from 5 to 120/],
@@ -82,25 +82,25 @@ it.each<[string, RegExp, ...more: string[]]>([
 
 it.each([[[]], [['clients']]])('ops --json reports a missing command as one object: %j', async args => {
   const { code, stdout, stderr } = await runOpsInProcess(['--json', ...args]);
-  const error = expect.stringMatching(/^No command was given/);
+  const error = expect.stringMatching(/^No command was specified/);
   expect([code, stdout, JSON.parse(stderr)]).toEqual([2, '', { error, code: 'usage', exitCode: 2 }]);
 });
 
 const ended = { ClientsTable: 'clients', DynamoDbEndpoint: 'http://127.0.0.1:1', Region: 'us-east-1' };
 it.each([
-  ['an outputs file that is missing', undefined, /cannot be read/],
+  ['an outputs file that is missing', undefined, /Could not read/],
   ['an invalid outputs file', 'no JSON', /not an outputs file/],
   ['outputs of another version', '{}', /has no output "ClientsTable"/],
   ['a run that has ended', JSON.stringify(ended), /No service responds/],
-])('ops refuses %s in one line', async (title, content, message) => {
+])('ops rejects %s in one line', async (title, content, message) => {
   const file = path.join(folder, title);
   if (content !== undefined) writeFileSync(file, content);
   await expectOneLine(1, message, ['--outputs', file, 'clients', 'list']);
 });
 
-// commander repeats excess arguments and the argument of an unknown option.
+// Commander quotes surplus arguments and the values of unknown options.
 it.each(['S3cret', '-pS3cret', '-p=S3cret', '--password=S3cret', '--generate-password=S3cret'])(
-  'a password that is typed as an argument is never repeated: %s',
+  'ops never quotes a password from the command line: %s',
   async word => {
     const { stderr } = await runOpsInProcess(['users', 'set-password', 'ana@example.com', word]);
     expect(stderr).not.toContain('S3cret');
@@ -119,7 +119,7 @@ it('ops --stage reports missing credentials, Region or profile', async () => {
   vi.stubEnv('AWS_CONFIG_FILE', config);
   const list = ['--stage', 'dev', 'clients', 'list'];
   for (const [region, message] of [
-    ['us-east-1', /no usable AWS credentials: sign in/],
+    ['us-east-1', /no usable AWS credentials\. Sign in/],
     [undefined, /No AWS Region\. Set AWS_REGION/],
   ] as const) {
     vi.stubEnv('AWS_REGION', region);

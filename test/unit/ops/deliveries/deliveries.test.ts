@@ -20,15 +20,15 @@ beforeAll(async () => {
   await fill(9, 'bolt', 'held');
 });
 
-/** Stores deliveries that were accepted one a second from noon on. */
+/** Stores deliveries of events that were accepted once a second from noon. */
 const fill = async (count: number, accountId: string, state: DeliveryState, changes: Partial<Delivery> = {}) => {
-  const made = Array.from({ length: count }, (_, number) => {
+  const deliveries = Array.from({ length: count }, (_, number) => {
     const id = `evt_${accountId}${state.slice(0, 4)}${String(number).padStart(19, '0')}`;
     const delivery = aDelivery({ id, accountId, createdAt: noon + number * 1_000, ...changes });
     if (state !== 'pending') return settled(delivery, state, noon);
     return { ...delivery, wait: { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0 } };
   });
-  await put('Deliveries', ...made.map(delivery => itemFromDelivery(delivery)));
+  await put('Deliveries', ...deliveries.map(delivery => itemFromDelivery(delivery)));
 };
 
 const listed = (options: string) => ask(`deliveries list ${options}`);
@@ -54,7 +54,7 @@ describe('ops deliveries list', () => {
     ['--event demanda.criada --state held', [held]],
     ['--event mensagem.recebida', []],
     [`--state failed --since ${at(5)} --until ${at(7)}`, failedOf(2, 2, 6)],
-  ])('counts undelivered deliveries of all accounts, the greatest numbers first: %s', async (options, counts) => {
+  ])('counts undelivered deliveries of all accounts, largest counts first: %s', async (options, counts) => {
     expect(await ask(`deliveries list ${options}`.trim())).toEqual(counts);
   });
 
@@ -69,13 +69,13 @@ describe('ops deliveries list', () => {
     ['--account bolt --state held', [8, 7, 6, 5, 4, 3, 2, 1, 0]],
     [`--account bolt --since ${at(2)} --until ${at(4)}`, [3, 3, 2, 2]],
     ['--account nobody', []],
-  ])('lists the deliveries of an account or a webhook once each, newest first: %s', async (options, seconds) => {
+  ])('lists each delivery of an account or a webhook once, newest first: %s', async (options, seconds) => {
     const found: { id: string; createdAt: string }[] = await listed(options);
     expect(found.map(({ createdAt }) => createdAt)).toEqual(created(seconds));
     expect(new Set(found.map(({ id }) => id)).size).toBe(seconds.length);
   });
 
-  it('prints a table with a heading, or one sentence if there are no deliveries', async () => {
+  it('prints a table with headings, or a sentence if there are no deliveries', async () => {
     expect((await list('--state failed')).split('\n').slice(0, 2)).toEqual([
       'ACCOUNT  EVENT              STATE            DELIVERIES  NEWEST ACCEPTED',
       'acme     demanda.criada     failed (falhou)  4500        2026-11-20T13:14:59.000Z',
@@ -92,9 +92,9 @@ describe('ops deliveries list', () => {
   });
 
   it.each(Object.entries({ '--account bolt ': 16, '': 4 }))(
-    'reports if it does not show all: %s',
+    'reports that it does not show all deliveries or counts: %s',
     async (options, all) => {
-      const more = `\n\nOnly the first ${all - 1} are shown. A larger --limit shows more.\n`;
+      const more = `\n\nOnly the first ${all - 1} are shown. Use a larger --limit to see more.\n`;
       expect((await list(`${options}--limit ${all - 1}`)).endsWith(more)).toBe(true);
       expect(await list(`${options}--limit ${all}`)).not.toContain('--limit');
     },
@@ -108,12 +108,12 @@ describe('ops deliveries show', () => {
   beforeAll(async () => {
     const { dynamo } = operated.database;
     const store = makeDeliveryStore({ ...systemTime, dynamo, table: 'Deliveries', now: () => noon });
-    const made = aDelivery({ id, body: '{"event":"demanda.criada","id_demanda":7}' });
+    const delivery = aDelivery({ id, body: '{"event":"demanda.criada","id_demanda":7}' });
     const answered = (number: number, response: string) =>
       aRecord({ number, startedAt: iso(number), status: 503, response });
     const iso = (minute: number) => new Date(Date.now() - (10 - minute) * 60_000).toISOString();
     const wait = { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0 };
-    const first = { ...made, wait, attempt: 2, attempts: [answered(1, 'try later')] };
+    const first = { ...delivery, wait, attempt: 2, attempts: [answered(1, 'try later')] };
     await store.create(first);
     const [stored = first] = await store.read([id]);
     const failed = aRecord({ ...answered(3, ''), result: 'tls', cause: 'self_signed', status: null, response: null });
@@ -121,7 +121,7 @@ describe('ops deliveries show', () => {
     await store.update(stored, { ...first, attempt: 5, attempts: [...first.attempts, ...others] });
   });
 
-  it('shows the response to each attempt as its account sees it, and advice on a failure once', async () => {
+  it('shows the response to each attempt, and advice on each cause of failures once', async () => {
     const { code, stdout } = await show();
     expect(code).toBe(0);
     expect(stdout).toContain('response to attempt 1:\ntry later');
@@ -137,18 +137,18 @@ describe('ops deliveries show', () => {
     ]);
   });
 
-  it('shows the body only with --body, which requires an audit line', async () => {
+  it('shows the body only with --body, and only if it can write an audit line', async () => {
     for (const asJson of [[], ['--json']]) expect((await show(...asJson)).stdout).not.toContain('id_demanda');
     expect(await operated.trail()).toEqual([]);
     expect((await show('--body')).stdout).toMatch(/\n\nbody:\n.*"id_demanda":7/);
     expect(await operated.trail()).toMatchObject([{ command: 'deliveries show', target: { delivery: id } }]);
     const unaudited = operated.under({ outputs: { AuditLogGroup: undefined } });
-    const refused = { code: 1, stdout: '', stderr: expect.stringContaining('the audit line could not be written') };
+    const refused = { code: 1, stdout: '', stderr: expect.stringContaining('it could not write its audit line') };
     expect(await unaudited.run(`deliveries show ${id} --body`)).toEqual(refused);
   });
 });
 
-it('ops deliveries list and show report a delivery of a deleted registration as cancelled, as the API does', async () => {
+it('ops deliveries list and show report a delivery of a deleted webhook as cancelled, like the API', async () => {
   const id = `evt_${'c'.repeat(27)}`;
   const wait = { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0 };
   const waiting = aDelivery({ id, accountId: 'gone', wait });
@@ -161,10 +161,10 @@ it('ops deliveries list and show report a delivery of a deleted registration as 
 });
 
 it.each([
-  ['may be in flight', 0, {}, false, /was not resent: an attempt is due/],
+  ['may be in flight', 0, {}, false, /was not resent, because an attempt is due/],
   ['is overdue', 120_000, {}, true, /is due for its next attempt now\.\n/],
-  ['is overdue, queue fails', 120_000, { SqsEndpoint: 'http://127.0.0.1:9' }, true, /now\. It could not be queued/],
-])('ops deliveries resend reports what it did if an attempt %s', async (_case, overdueBy, outputs, resent, said) => {
+  ['cannot be queued', 120_000, { SqsEndpoint: 'http://127.0.0.1:9' }, true, /now\. It could not be queued/],
+])('ops deliveries resend reports its result if an attempt %s', async (_case, overdueBy, outputs, resent, message) => {
   const id = `evt_${'b'.repeat(27)}`;
   const operator = operated.under({ outputs });
   const store = async () => {
@@ -174,7 +174,7 @@ it.each([
   };
   await put('Webhooks', aWebhook());
   await store();
-  expect((await operator.run(`deliveries resend ${id}`)).stdout).toMatch(said);
+  expect((await operator.run(`deliveries resend ${id}`)).stdout).toMatch(message);
   await store();
   expect(await operator.ask(`deliveries resend ${id}`)).toEqual({ id, resent });
 });

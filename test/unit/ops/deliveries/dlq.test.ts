@@ -41,7 +41,7 @@ const original = '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f';
 const rejected = { reason: 'malformed', detail: 'no', original_message_id: original };
 
 describe('ops dlq list', () => {
-  it('names messages by their published id, and merges copies except for a forged origin', async () => {
+  it('lists messages by their original ids, and merges copies unless the origin is forged', async () => {
     const own = await put('moved by its queue');
     for (let copy = 0; copy < 3; copy += 1) await put('no JSON', rejected);
     await put('forged', rejected);
@@ -52,10 +52,10 @@ describe('ops dlq list', () => {
     ]);
   });
 
-  it('reports that there are more than it shows, and leaves all visible to later commands', async () => {
+  it('reports that there are more messages, and makes all messages visible again', async () => {
     await putEvents(...Array.from({ length: 13 }, (_, at) => at + 1));
     expect(await list(' --limit 3')).toHaveLength(3);
-    expect(await dlq('list --limit 12')).toMatch(/\n\nOnly the first 12 are shown\. A larger --limit shows more\.\n$/);
+    expect(await dlq('list --limit 12')).toMatch(/\n\nOnly the first 12 are shown\. Use a larger --limit .*\.\n$/);
     expect(await dlq('list --limit 13')).not.toContain('--limit');
     expect(await redrive()).toEqual({ moved: 13, kept: [], inFlight: 0, isCutOff: false });
     expect(await dlq('list')).toBe('The dead-letter queue is empty.\n');
@@ -69,14 +69,14 @@ describe('ops dlq list', () => {
   });
 });
 
-/** SQS moves a message with its publisher's attributes. */
+// If SQS moves a message, the message keeps the attributes of its publisher.
 describe('the attributes of a publisher’s message', () => {
-  it('are not trusted: events are not listed or discarded as malformed', async () => {
-    const forged = { reason: 'malformed', detail: 'forged', sender: 'somebody else' };
+  it('are not trusted as the reason of a rejection', async () => {
+    const forged = { reason: 'malformed', detail: 'forged', sender: 'another sender' };
     await put(JSON.stringify(event(1)), forged);
     await put('no JSON', { ...forged, reason: 'constructor' });
-    const untold = { reason: null, detail: null, sender: null };
-    expect(await list()).toMatchObject([untold, untold]);
+    const untrusted = { reason: null, detail: null, sender: null };
+    expect(await list()).toMatchObject([untrusted, untrusted]);
     expect(await operated.ask('dlq discard --reason malformed')).toEqual({ discarded: 0 });
     expect(await list()).toHaveLength(2);
   });
@@ -92,7 +92,7 @@ describe('the attributes of a publisher’s message', () => {
 });
 
 describe('ops dlq redrive', () => {
-  it('sends events with the id and the time of their publication, and copies of one once', async () => {
+  it('sends events once, with the id and the time of their publication', async () => {
     const own = await put(JSON.stringify(event(1)));
     const named = `${JSON.stringify({ ...event(2), id: 'its-own' })}\n`;
     const long = '2026-01-02T03:04:05.678Z';
@@ -114,7 +114,7 @@ describe('ops dlq redrive', () => {
     expect(await list()).toEqual([]);
   });
 
-  it('moves only the named messages, wherever they are in the queue', async () => {
+  it('moves only the specified messages, at any position in the queue', async () => {
     const others = [await put('no JSON'), ...(await putEvents(2))];
     const [own] = await putEvents(1);
     expect(await redrive(` ${own} --limit 1`)).toMatchObject({ moved: 1 });
@@ -122,32 +122,32 @@ describe('ops dlq redrive', () => {
     expect((await list()).map(({ messageId }) => messageId)).toEqual(others);
   });
 
-  it('moves up to its limit, whatever it keeps, and reports that others were not read', async () => {
+  it('moves messages up to its limit, and reports that other messages were not read', async () => {
     for (let index = 0; index < 12; index += 1) await put(`no JSON ${index}`, index ? {} : rejected);
     await putEvents(1, 2, 3);
     const some = await redrive(' --limit 1');
     expect([some.moved, some.kept.length, some.kept[0].messageId, some.isCutOff]).toEqual([1, 12, original, true]);
     expect(await list()).toHaveLength(14);
     expect(await dlq('redrive --limit 1')).toMatch(
-      /^Moved 1, kept 12\. Others were not read\. Run the same command again to continue with them\.\n/,
+      /^Moved 1, kept 12\. Other messages were not read\. Run the same command again to continue with them\.\n/,
     );
     expect(await dlq('redrive --limit 1')).toMatch(/^Moved 1, kept 12\.\n/);
     expect(await list()).toHaveLength(12);
   });
 
-  it('fails if a named message is missing, and reports the result of the others', async () => {
+  it('fails if a specified message is missing, and reports the results for the others', async () => {
     const [[one], two] = [await putEvents(1), await put('no JSON')];
     const { code, stderr } = await failing(`redrive ${one} ${two} nope`);
-    const told = `warning: message ${two} was not moved: .*\n.*count 1\nerror: the dead-letter queue shows no message nope: "dlq list"`;
-    expect([code, stderr]).toEqual([1, expect.stringMatching(told)]);
+    const expected = `warning: message ${two} was not moved: .*\n.*count 1\nerror: The dead-letter queue has no message nope: "dlq list"`;
+    expect([code, stderr]).toEqual([1, expect.stringMatching(expected)]);
     expect(await failing(`redrive ${two} nope --limit 1`)).toMatchObject({ code: 1 });
     const more = await putEvents(3, 4);
-    const cutOff = /^Moved 1, kept 0\. Others were not read\. Run "dlq redrive (\S+) nope" to continue with them\.\n$/;
+    const cutOff = /^Moved 1, kept 0\. Other messages .*\. Run "dlq redrive (\S+) nope" to continue with them\.\n$/;
     const [, left] = cutOff.exec(await dlq(`redrive ${more.join(' ')} nope --limit 1`)) ?? [];
     expect(more).toContain(left);
   });
 
-  it('keeps an event whose account registered the webhook after it was sent', async () => {
+  it('keeps an event if its account registered the webhook after the event was sent', async () => {
     const sentAt = Date.now() - 3_600_000;
     const origin = { original_message_id: original, original_sent_at: new Date(sentAt).toISOString() };
     const register = (createdAt: number) => operated.put('Webhooks', aWebhook({ accountId: 'late', createdAt }));
@@ -174,8 +174,8 @@ describe('ops dlq redrive', () => {
     expect(await operated.receive('events')).toHaveLength(2);
   });
 
-  it('receives the messages of a killed command, and those behind kept messages', async () => {
-    // from two minutes ago until now: of a clock that is wrong the command would report
+  it('receives the messages of a killed command, and messages behind kept ones', async () => {
+    // The fake time ends at the real time, because a command warns about a wrong clock.
     vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: Date.now() - 122_000 });
     for (let index = 0; index < 10; index += 1) await put(`no JSON ${index}`);
     expect(await operated.receive('dead')).toHaveLength(10);
@@ -188,7 +188,7 @@ describe('ops dlq redrive', () => {
 });
 
 describe('ops dlq show', () => {
-  it('shows a message by the id it was published under, with its body and who sent it', async () => {
+  it('shows a message by its original id, with its body and sender', async () => {
     await put('another');
     await put('no JSON', { ...rejected, sender: 'AROA:x' });
     const message = { messageId: original, body: 'no JSON', sentAt: expect.stringMatching(/^\d{4}-.*Z$/), copies: 1 };
@@ -198,16 +198,16 @@ describe('ops dlq show', () => {
     expect(await list()).toHaveLength(2);
   });
 
-  it('fails with one line, or one JSON object, if there is no such message', async () => {
-    const error = expect.stringContaining('the dead-letter queue shows no message nope: "dlq list"');
+  it('fails with one line or one JSON object if the message does not exist', async () => {
+    const error = expect.stringContaining('The dead-letter queue has no message nope: "dlq list"');
     expect(await failing('show nope')).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^error: .*\n$/) });
     const { stderr } = await failing('show nope --json');
     expect(JSON.parse(stderr)).toEqual({ error, code: 'refused', exitCode: 1 });
   });
 });
 
-// A command makes the messages that it received visible again however it ends.
-describe('a command that is interrupted', () => {
+// A command makes its received messages visible again when it ends in any way.
+describe('an interrupted command', () => {
   const continues = (command: string) => ` Run ${command} to continue with the others.`;
   const repeat = continues('the same command again');
   it.each([
@@ -217,9 +217,9 @@ describe('a command that is interrupted', () => {
     ['dlq discard nope', 'ReceiveMessage', continues('"dlq discard nope"')],
     ['dlq discard --reason malformed', 'ReceiveMessage', repeat],
     ['dlq discard ONE TWO', 'DeleteMessage', continues('"dlq discard TWO"')],
-    ['dlq redrive ONE TWO', 'pause', continues('"dlq redrive TWO"')], // it waits between two messages
+    ['dlq redrive ONE TWO', 'pause', continues('"dlq redrive TWO"')], // the command pauses between two messages
     ['dlq redrive', 'pause', repeat],
-  ])('makes messages that it did not move visible at once, and names the rest: %s', async (words, call, left) => {
+  ])('immediately makes the other messages visible, and reports the remaining ones: %s', async (words, call, left) => {
     operated.logs.put('delivery', 'a line of another kind');
     const listeners = process.listenerCount('SIGINT');
     const [one = '', two = ''] = [...(await putEvents(1)), ...(await putEvents(2)), await put('no JSON')];
@@ -228,16 +228,16 @@ describe('a command that is interrupted', () => {
       call === 'pause' ? { time: { pause: async () => interrupt() } } : { before: [call, 1, interrupt] };
     const { code, stdout, stderr } = await operated.under(conditions).run(`--yes ${named(words)}`);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^Stopping when .* Ctrl-C again to stop immediately\.\n/);
+    expect(stderr).toMatch(/^Stopping after .* Ctrl-C again to stop immediately\.\n/);
     expect(stderr.split('\n')).toContain(named(`error: Interrupted.${left}`));
     expect(await list()).toHaveLength(call === 'ReceiveMessage' ? 3 : 2);
     expect(process.listenerCount('SIGINT')).toBe(listeners);
     if (call === 'ReceiveMessage') return;
-    const [, line] = await operated.trail(2); // the list shows bodies
+    const [, line] = await operated.trail(2); // the list also wrote a line, because it shows bodies
     expect(line).toMatchObject({ outcome: 'failed', target: { count: 1 }, parts: [{ messages: [one] }] });
   });
 
-  it('reports a message that SQS rejected meanwhile', async () => {
+  it('reports a message that SQS rejects during the interruption', async () => {
     await putEvents(...Array.from({ length: 30 }, (_, at) => at + 1));
     const refuse = () => {
       interrupt();
@@ -247,7 +247,7 @@ describe('a command that is interrupted', () => {
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^error: .*it ended half-way$/m)]);
   });
 
-  it.each(['discard', 'redrive'])('%s succeeds if all named messages are moved by then', async verb => {
+  it.each(['discard', 'redrive'])('%s succeeds if all specified messages have already been moved', async verb => {
     const [one] = await putEvents(1);
     await put('another');
     const before = [verb === 'discard' ? 'DeleteMessage' : 'SendMessage', 1, interrupt] as const;
@@ -276,7 +276,7 @@ describe('a message that another command has in flight', () => {
 });
 
 describe('ops dlq discard', () => {
-  it('is refused without --yes, and has no effect', async () => {
+  it('fails without --yes, and has no effect', async () => {
     const id = await put('no JSON');
     const stderr = expect.stringMatching(
       /^error: This permanently deletes .* from the dead-letter queue .*Add --yes to confirm\.\n$/,
@@ -285,19 +285,19 @@ describe('ops dlq discard', () => {
     expect(await list()).toHaveLength(1);
   });
 
-  it('deletes the named messages and their copies, counts each once, and reports missing ones', async () => {
+  it('deletes the specified messages and their copies, counts copies once, and reports missing messages', async () => {
     const [one, two] = [await put('one'), await put('two')];
     for (let copy = 0; copy < 3; copy += 1) await put('again', rejected);
     const three = await put('three');
     await put('stays');
     expect(await operated.ask(`dlq discard ${one} ${two} ${original}`)).toEqual({ discarded: 3 });
     const refused = await failing(`discard ${three} nope --yes`);
-    const stderr = expect.stringMatching(/this was done: count 1\n.*no message nope/);
+    const stderr = expect.stringMatching(/these changes: count 1\n.*no message nope/);
     expect(refused).toEqual({ code: 1, stdout: '', stderr });
     expect((await list()).map(({ body }) => body)).toEqual(['stays']);
   });
 
-  it('deletes only those that were rejected for a reason', async () => {
+  it('deletes only messages that were rejected for the specified reason', async () => {
     for (let index = 0; index < 12; index += 1) await put(`no JSON ${index}`, { reason: 'malformed', detail: 'no' });
     await put('unknown', { reason: 'unknown_event', detail: 'no' });
     await put('moved by its queue');
@@ -314,7 +314,7 @@ it.each([
   const all = Array.from({ length: 152 }, (_, index) => put(body(index + 1), { reason: 'malformed' }));
   const sent = await Promise.all(all);
   const failed = await failing(words, { before: [call, 2, fail] });
-  expect(failed).toMatchObject({ code: 1, stderr: expect.stringMatching(/this was done: count \d+\n.*half-way/) });
+  expect(failed).toMatchObject({ code: 1, stderr: expect.stringMatching(/these changes: count \d+\n.*half-way/) });
   const [half] = await operated.trail();
   const some = half?.parts.flatMap(({ messages = [] }) => messages) ?? [];
   expect(half).toMatchObject({ outcome: 'failed', target: { count: some.length } });

@@ -14,18 +14,18 @@ const deliveryId = deliveryIdOf('conta-1', 'demanda.criada', 'pub-1');
 const messageId = '87d3a375-8574-4978-998f-80aa10f241f1';
 const logSince = noon - 7 * 86_400_000;
 
-interface World {
+interface Data {
   readonly delivery?: Delivery;
   readonly webhook?: Webhook;
   readonly slowSince?: number;
   readonly lines?: readonly LoggedLine[];
   readonly deadLetters?: readonly Partial<DeadLetter>[];
-  /** Dead-letter messages in flight elsewhere. */
+  /** The number of dead-letter messages that another command has in flight. */
   readonly inFlight?: number;
   readonly queued?: number | 'unread';
 }
 
-const sourcesOf = ({ delivery, webhook, slowSince, lines = [], deadLetters = [], inFlight = 0, queued = 0 }: World) => {
+const sourcesOf = ({ delivery, webhook, slowSince, lines = [], deadLetters = [], inFlight = 0, queued = 0 }: Data) => {
   const opened: string[] = [];
   const sources: EventSources = {
     readDelivery: async id => (delivery?.id === id ? delivery : undefined),
@@ -55,8 +55,8 @@ const sourcesOf = ({ delivery, webhook, slowSince, lines = [], deadLetters = [],
   return { opened, sources };
 };
 
-const find = async (world: World, reference: EventReference = { deliveryId }) => {
-  const { opened, sources } = sourcesOf(world);
+const find = async (data: Data, reference: EventReference = { deliveryId }) => {
+  const { opened, sources } = sourcesOf(data);
   const found = await findEvent(reference, sources, noProgress);
   return { ...found, judgement: `${found.verdict}: ${found.why}`, opened };
 };
@@ -90,7 +90,7 @@ describe('an event with a delivery', () => {
     ['a cancelled test', settled(test, 'cancelled', noon), active, /^cancelled: an operator suspended/],
     ['a test, webhook suspended by an operator', test, suspended, /^pending: .*operador.*is cancelled when/],
     ['a test, webhook gone', test, gone, /^pending: attempt 1 is due at .*has been made$/],
-  ])('gets its verdict from its delivery and webhook: %s', async (_state, delivery, webhook, judgement) => {
+  ])('has a verdict from its delivery and its webhook: %s', async (_state, delivery, webhook, judgement) => {
     const { id } = delivery;
     const found = await find({ delivery, ...(webhook && { webhook }) }, { deliveryId: id });
     expect(found).toMatchObject({ judgement: expect.stringMatching(judgement), deliveryId: id, messageId, opened: [] });
@@ -98,24 +98,24 @@ describe('an event with a delivery', () => {
     expect(found.logSince).toBeUndefined();
   });
 
-  it('reports how long its receiver has been slow', async () => {
+  it('has a reason with the time since which its receiver is slow', async () => {
     const { why } = await find({ delivery: waiting, webhook: active, slowSince: noon });
     expect(why).toMatch(/Its receiver has been slow since 2026-11-20T12:00:00\.000Z, /);
   });
 
   it('is found by its message id through the log', async () => {
-    const world = { delivery: ended('delivered'), lines: [line({ message: 'delivery.attempt' })] };
+    const data = { delivery: ended('delivered'), lines: [line({ message: 'delivery.attempt' })] };
     const found = { verdict: 'delivered', deliveryId, opened: ['log'], logSince };
-    expect(await find(world, { messageId })).toMatchObject(found);
+    expect(await find(data, { messageId })).toMatchObject(found);
   });
 
   it.each([
     ['rejected', { message: 'event.rejected', reason: 'malformed', detail: 'no demand' }, /^rejected: /],
     ['without a webhook', { message: 'event.without_webhook', account: 'conta-1' }, /^no webhook: /],
-    ['that waits', { message: 'message.deferred', seconds: 40 }, /^pending: /],
-    ['that was a copy', { message: 'event.duplicate', state: 'delivered' }, /^delivered: /],
-    ['differing', { message: 'event.conflicting_copy' }, new RegExp(`^rejected: .*it reused the id .* ${deliveryId}`)],
-  ])('does not decide the verdict of another message with its id: one %s', async (_case, fields, judgement) => {
+    ['deferred', { message: 'message.deferred', seconds: 40 }, /^pending: /],
+    ['duplicate', { message: 'event.duplicate', state: 'delivered' }, /^delivered: /],
+    ['reused', { message: 'event.conflicting_copy' }, new RegExp(`^rejected: .*it reused the id .* ${deliveryId}`)],
+  ])('does not affect the verdict on another message with its id: %s', async (_case, fields, judgement) => {
     const delivery = settled(known({ messageId: other }), 'delivered', noon);
     const lines = [line({ message: 'delivery.attempt', state: 'delivered', messageId: other }), line(fields)];
     expect((await find({ delivery, lines }, { messageId })).judgement).toMatch(judgement);
@@ -144,7 +144,7 @@ describe('an event without a delivery', () => {
     /^delivered: attempt 1: delivered \(entregue\), status 204.*not be stored.*webhook was deleted/;
   const outcomeUnknown =
     /^pending: attempt 1: timeout \(tempo_esgotado\), and .*not be stored\. It will be attempted again/;
-  const malformed = /^rejected: .*rejected at .* as malformed \(id_demanda: must be a number\): "dlq show 87d3a375/;
+  const malformed = /^rejected: .*rejected at .* as malformed \(id_demanda: must be a number\): run "dlq show 87d3a375/;
   const expired = 'according to the log of .*the record has expired';
 
   it.each<[string, readonly Record<string, unknown>[], RegExp]>([
@@ -157,20 +157,20 @@ describe('an event without a delivery', () => {
     ['was delivered, webhook deleted', [without, notStored('delivered', 204)], sentAndDeleted],
     ['has an outcome that is not stored yet', [notStored('timeout', null)], outcomeUnknown],
     ['was rejected', [refused], malformed],
-    ['is deferred', [{ ...deferred, at: noon - 1_800_000 }], /^pending: .*the next try was 900 s later$/],
+    ['is deferred', [{ ...deferred, at: noon - 1_800_000 }], /^pending: .*the next attempt was 900 s later$/],
     [
       'is overdue',
       [{ ...deferred, at: noon - 1_800_001 }],
       /^pending: .*It is overdue.* no dead-letter message is about it/,
     ],
-    ['was shed', [{ message: 'delivery.shed', attempt: 1 }], /^pending: .*tried again within seconds$/],
+    ['was shed', [{ message: 'delivery.shed', attempt: 1 }], /^pending: .*attempted again within seconds$/],
     ['failed, record expired', [attemptIn('failed')], new RegExp(`^failed: ${expired}`)],
     ['was held, record expired', [{ message: 'delivery.held' }], new RegExp(`^held: ${expired}`)],
     ['was cancelled, record expired', [{ message: 'delivery.cancelled' }], new RegExp(`^cancelled: ${expired}`)],
     ['failed and was delivered', [attemptIn('pendente'), attemptIn('delivered')], new RegExp(`^delivered: ${expired}`)],
     ['was rejected and redriven', [attemptIn('delivered'), refused], new RegExp(`^delivered: ${expired}`)],
     ['has an unknown line before a known one', [{ message: 'x' }, without], /^no webhook: .*had no webhook/],
-  ])('gets its verdict from the log if it %s', async (_case, logged, judgement) => {
+  ])('has a verdict from the log if it %s', async (_case, logged, judgement) => {
     const lines = logged.map(({ at = noon, ...fields }) => ({ ...line(fields), at: Number(at) }));
     const expected = { judgement: expect.stringMatching(judgement), logSince, deliveryId, messageId };
     for (const reference of [{ deliveryId }, { messageId }])
@@ -192,7 +192,7 @@ describe('an event without a delivery', () => {
   });
 
   it.each(['message.deferred', 'delivery.shed', 'delivery.outcome_not_stored'])(
-    'is rejected if SQS moved its message after the line %s, and not by another message with its id',
+    'is rejected if SQS moved its message after the line %s, but not if SQS moved another message with its id',
     async message => {
       const lines = [line({ message, attempt: 1, seconds: 900 })];
       const moved = { lines, deadLetters: [{ origin, body, reason: null, detail: null }] };
@@ -205,26 +205,26 @@ describe('an event without a delivery', () => {
   it.each([
     [noon - 60_000, noon - 60_000],
     [0, logSince],
-  ])('is searched in the log since %i, but not before the oldest line', async (since, expected) => {
+  ])('is searched in the log since %i, but not before the oldest retained line', async (since, expected) => {
     const found = await findEvent({ deliveryId }, sourcesOf({}).sources, noProgress, since);
     expect(found).toMatchObject({ verdict: 'unknown', logSince: expected });
   });
 
-  it.each<[string, World, RegExp]>([
+  it.each<[string, Data, RegExp]>([
     ['the log', { deadLetters: [{}] }, /since 2026-11-13T12:00:00\.000Z.* less than about a minute ago$/],
     ['999 messages', { deadLetters: Array(999).fill({}) }, /no dead-letter message,/],
     ['1,000 messages', { deadLetters: Array(1_000).fill({}) }, /no dead-letter message among the first 1000 \(/],
     ['messages in flight', { inFlight: 3 }, /another command is reading about 3 dead-letter message/],
     ['the events queue', { queued: 3 }, /About 3 messages wait in the events queue, .* among them \("status"\)$/],
     ['an unread events queue', { queued: 'unread' }, / The number of messages .* could not be read$/],
-  ])('is unknown if not found, with the limit of the search as the reason: %s', async (_limit, world, why) => {
-    expect(await find(world)).toMatchObject({ verdict: 'unknown', why: expect.stringMatching(why), logSince });
+  ])('is unknown if no source contains it, with the limits of the search: %s', async (_limit, data, why) => {
+    expect(await find(data)).toMatchObject({ verdict: 'unknown', why: expect.stringMatching(why), logSince });
   });
 });
 
-/** Returns sources with these lines in the log, and these deliveries in the table. */
+/** Returns sources with lines in the log and deliveries in the table. */
 const accountSourcesOf = (lines: readonly LoggedLine[], deliveries: readonly Delivery[] = []): AccountSources => ({
-  listDeliveries: async (_account, _since, most) => deliveries.slice(0, most),
+  listDeliveries: async (_account, _since, limit) => deliveries.slice(0, limit),
   readDeliveries: async () => [],
   listWebhooks: async () => [],
   keptSince: async () => 0,
@@ -252,7 +252,7 @@ describe('the events of an account', () => {
       ['sent delivered', 'other no webhook'],
     ],
     [
-      'a message that was rejected or had no webhook is next to the delivery of another one with its id',
+      'a message that was rejected or had no webhook is listed in addition to the delivery of another message with its id',
       [delivered],
       [
         message('refused', 'event.rejected', id),
@@ -269,9 +269,9 @@ describe('the events of an account', () => {
   });
 
   it.each([
-    [noon - 1_800_000, /the next try was 900 s later$/],
+    [noon - 1_800_000, /the next attempt was 900 s later$/],
     [noon - 1_800_001, /may be in the dead-letter queue: run "events find m-1"/],
-  ])('may be dead-letter messages once they are overdue: deferred at %i', async (at, why) => {
+  ])('have a hint at the dead-letter queue once they are overdue: deferred at %i', async (at, why) => {
     const { events } = await list([{ at, fields: message('m-1', 'message.deferred', { seconds: 900 }) }]);
     expect(events[0]?.why).toMatch(why);
   });
@@ -279,7 +279,7 @@ describe('the events of an account', () => {
   it.each([
     [200, noon - 86_400_000],
     [10_000, noon - 9_999],
-  ])('are listed since the oldest line read: %i lines', async (length, since) => {
+  ])('are complete since the oldest line that was read: %i lines', async (length, since) => {
     const fields = message('m-1', 'message.deferred', { seconds: 1 });
     const lines = Array.from({ length }, (_, at) => ({ at: noon - at, fields }));
     expect((await list(lines, [], noon - 86_400_000)).logSince).toBe(since);

@@ -5,8 +5,8 @@ import { type OperatedTables, startOperatedTables } from '../../../support/opera
 import { makeStage, type Stage } from '../../../support/stage.ts';
 import { answer, noon } from '../../delivery/builders.ts';
 
-// "I got nothing since yesterday": only the account and the day are known. The functions' own code reproduces each cause,
-// and the output of the commands contains the words that the runbook explains.
+// An operator knows only the account and the day ("I got nothing since yesterday"). The code of the functions reproduces each
+// cause, and the output of the commands contains the words that the runbook explains.
 
 let operated: OperatedTables;
 let stage: Stage;
@@ -25,13 +25,13 @@ afterEach(async () => {
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** Publishes an event, which is attempted once. */
+/** Publishes an event, and waits for its first attempt. */
 const publish = async (changes: object = {}) => {
   stage.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'demand-7', ...changes });
   await stage.pass(100);
 };
 
-/** Copies the lines that the functions have written to the log. */
+/** Copies the new log lines of the functions to the log of the commands. */
 const writeLogs = () => {
   vi.setSystemTime(stage.now());
   for (const line of stage.lines.slice(reported)) {
@@ -48,7 +48,7 @@ const storeItems = async () => {
   }
 };
 
-/** Returns the command and its output, a day later. */
+/** Runs a command almost a day later. Returns the command and its output. */
 const ask = async (...args: string[]): Promise<string> => {
   await storeItems();
   vi.setSystemTime(noon + day - hour);
@@ -56,21 +56,21 @@ const ask = async (...args: string[]): Promise<string> => {
   expect([code, stderr]).toEqual([0, '']);
   const [table = ''] = stdout.split('\n\n');
   if (stdout.startsWith('AT ')) expect(table.split('\n').filter(line => line.length > 120)).toEqual([]);
-  return `$ ops ${args.join(' ')}\n${stdout.trimEnd().replaceAll('\n    ', ' ')}`; // a reason is below its row
+  return `$ ops ${args.join(' ')}\n${stdout.trimEnd().replaceAll('\n    ', ' ')}`; // each reason is printed below its row
 };
 
-/** Registers a webhook whose receiver answers like this, and publishes an event. */
-const deliver = async (answers: Parameters<typeof stage.answers.push>, changes: object = {}) => {
+/** Registers a webhook, sets the responses of its receiver, and publishes an event. */
+const deliver = async (responses: Parameters<typeof stage.answers.push>, changes: object = {}) => {
   await stage.register();
-  stage.answers.push(...answers);
+  stage.answers.push(...responses);
   await publish(changes);
 };
-const late = (...given: Parameters<typeof answer>) => ({ ...answer(...given), takesMs: 12 });
+const delayed = (...args: Parameters<typeof answer>) => ({ ...answer(...args), takesMs: 12 });
 
 const eventsOf = ['events', 'list', '--account', 'conta-1', '--since', '24h'] as const;
 const webhooksOf = ['webhooks', 'list', '--account', 'conta-1'] as const;
 
-/** The causes, with the words of each output that name them. */
+/** The causes, with the words in the output of each command. */
 const causes: readonly [string, () => Promise<unknown>, ...RegExp[]][] = [
   [
     'There was no webhook',
@@ -80,7 +80,7 @@ const causes: readonly [string, () => Promise<unknown>, ...RegExp[]][] = [
   ],
   [
     'The receiver fails',
-    () => deliver(Array(4).fill(late(503, {}, 'Closed for maintenance'))).then(stage.settle),
+    () => deliver(Array(4).fill(delayed(503, {}, 'Closed for maintenance'))).then(stage.settle),
     /failed +attempt 4 at .*: http, status 503/,
     /2026-11-20T12:00:00.012Z/,
     /Closed for maintenance/,
@@ -92,7 +92,7 @@ const causes: readonly [string, () => Promise<unknown>, ...RegExp[]][] = [
     /suspended \(suspenso\) +gone/,
   ],
   [
-    'Its events are held still',
+    'Its events are still held',
     async () => {
       await deliver([answer(410)]);
       await stage.pass(hour);
@@ -111,13 +111,13 @@ const causes: readonly [string, () => Promise<unknown>, ...RegExp[]][] = [
   ],
   [
     'It was delivered on a retry',
-    () => deliver([late(500, {}, 'Oops'), late(204)]).then(() => stage.pass(5_000)),
+    () => deliver([delayed(500, {}, 'Oops'), delayed(204)]).then(() => stage.pass(5_000)),
     /delivered +attempt 2 at .*: delivered \(entregue\), status 204/,
     /active \(ativo\)/,
     /response to attempt 1:\nOops/,
   ],
   [
-    'The message was no event',
+    'The message was not an event',
     () => deliver([], { id_demanda: '7' }),
     /rejected +its message (\S+) was rejected at .* as malformed \(id_demanda: .*"dlq show \1"/,
   ],
@@ -135,30 +135,30 @@ const causes: readonly [string, () => Promise<unknown>, ...RegExp[]][] = [
 ];
 
 describe('"I got nothing since yesterday"', () => {
-  /** A verdict, if any, and the words of its reason: `no webhook` and `had no webhook for`. */
+  /** The verdicts, if any, with words of their reasons, such as `no webhook` and `had no webhook for`. */
   const described = [
     ...sectionOf(readPage('docs/runbook.md'), 'Why was this event not delivered?').matchAll(
       /^- (?:`([a-z ]+)`, )?`([^`]+ [^`]+)`:/gm,
     ),
   ].map(([, verdict = '', reason = '']) => [verdict, reason]);
 
-  it.each(causes)('%s: at most three commands show it, in the words of the runbook', async (_, play, ...named) => {
-    await play();
+  it.each(causes)('%s: at most three commands show it, in the words of the runbook', async (_, act, ...expected) => {
+    await act();
     writeLogs();
     const printed = [await ask(...eventsOf)];
-    if (named.length > 1) printed.push(await ask(...webhooksOf));
-    if (named.length > 2) {
+    if (expected.length > 1) printed.push(await ask(...webhooksOf));
+    if (expected.length > 2) {
       const [id = ''] = /evt_[A-Za-z0-9_-]{27}/.exec(printed[0] ?? '') ?? [];
       printed.push(await ask('deliveries', 'show', id));
     }
-    for (const [at, words] of named.entries()) expect(printed[at]).toMatch(words);
+    for (const [at, words] of expected.entries()) expect(printed[at]).toMatch(words);
     expect(described.filter(words => words.every(word => printed[0]?.includes(word)))).toHaveLength(1);
   });
 
   it.each([
     ['its first message', []],
     ['the message of a later attempt', [answer(500)]],
-  ])('lists and finds an event that waits while the store is down by %s', async (_message, earlier) => {
+  ])('lists and finds an event that waits during an outage of the store by %s', async (_message, earlier) => {
     await stage.register();
     stage.answers.push(...earlier);
     if (earlier.length > 0) await publish();
@@ -176,7 +176,7 @@ describe('"I got nothing since yesterday"', () => {
       expect(await operated.ask('events', 'find', id)).toMatchObject({ ...waits, messageId: events[0].messageId });
   });
 
-  it('finds a message that is not an event while it cannot be rejected', async () => {
+  it('finds an invalid message as pending while the function cannot reject it', async () => {
     stage.faults.fateOf = ({ operation }) => (operation === 'SendMessage' ? 'failed' : 'fine');
     const messageId = stage.publish('no event');
     await stage.pass(100);
@@ -184,14 +184,14 @@ describe('"I got nothing since yesterday"', () => {
     expect(await operated.ask(`events find ${messageId}`)).toMatchObject({ verdict: 'pending', messageId });
   });
 
-  it('reports how far back it searched, and if there is more', async () => {
+  it('reports the start of its search, and whether there are more events', async () => {
     await stage.register();
     for (const id of ['a', 'b', 'c']) await publish({ id });
     writeLogs();
     const all = await ask('events', 'list', '--account', 'conta-1', '--since', '90d', '--limit', '2');
     expect(all).toContain('Deliveries are listed since 2026-08-23T11:00:00.000Z');
     expect(all).toContain('from the log, since 2026-11-13T12:00:00.000Z (older logs are deleted)');
-    expect(all).toContain('Only the latest 2 are shown. A larger --limit shows more.');
+    expect(all).toContain('Only the latest 2 are shown. Use a larger --limit to see more.');
     const latest = await ask('events', 'list', '--account', 'conta-1');
     expect(latest).toContain('Deliveries are listed since 2026-11-20T11:00:00.000Z'); // 24 hours
   });

@@ -6,7 +6,7 @@ import { localTarget } from '../../../../ops/stage/target.ts';
 import { eventsToCome, proposalWith } from '../../../support/events-to-come.ts';
 import { aTask } from '../a-task.ts';
 
-// The options of `publish` come from the rows of the fields: here of a catalogue with fields of each kind.
+// The options of `publish` are defined by the fields of an event catalogue. These tests use fields of each kind.
 
 const proposal = ['--event', 'proposta.recebida', '--demand', '10', '--proposal', '20'];
 
@@ -14,11 +14,11 @@ describe('publish', () => {
   const own = ['--protocol', 'P-1'];
   it.each<[string, readonly string[], unknown]>([
     ['sends the values of all options', [...own, '--sales-channel', 'app', '--value', '990'], proposalWith({})],
-    ['omits an option that is not given', own, proposalWith({ canal: undefined, valor: undefined })],
-    ['names a missing option', [], /--protocol is missing/],
-    ['names a long value', ['--protocol', '123456'], /--protocol must be a string of 1 to 5 characters/],
-    ['names a wrong value', [...own, '--sales-channel', 'APP'], /--sales-channel must be a string of 1 to 8/],
-    ['names an invalid number', [...own, '--value', 'much'], /option '--value <n>'/],
+    ['omits an option that is not set', own, proposalWith({ canal: undefined, valor: undefined })],
+    ['reports a missing option', [], /--protocol is missing/],
+    ['reports a long value', ['--protocol', '123456'], /--protocol must be a string of 1 to 5 characters/],
+    ['reports a wrong value', [...own, '--sales-channel', 'APP'], /--sales-channel must be a string of 1 to 8/],
+    ['reports an invalid number', [...own, '--value', 'much'], /option '--value <n>'/],
   ])('%s', async (_case, words, expected) => {
     const outcome = expected instanceof RegExp ? expect.stringMatching(expected) : expected;
     expect(await published([...proposal, ...words])).toEqual(outcome);
@@ -28,7 +28,7 @@ describe('publish', () => {
     const help = publishing([]).commands[0]?.helpInformation() ?? '';
     expect(help).toMatch(/--demand <n> +id_demanda\n/);
     expect(help).toMatch(/--protocol <text> +protocolo, for the events that have one\n/);
-    expect(help).toMatch(/--sales-channel <text> +canal, for the events that have one; may be left\s+out\n/);
+    expect(help).toMatch(/--sales-channel <text> +canal, for the events that have one; may be\s+omitted\n/);
   });
 });
 
@@ -44,7 +44,7 @@ async function published(words: readonly string[]): Promise<unknown> {
   }
 }
 
-/** Returns a command line with only `publish`, at a stage that collects the bodies of its messages. */
+/** Returns a command line with only `publish`, and collects the bodies of the sent messages. */
 function publishing(bodies: string[]): Command {
   const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
   const send = async ({ input }: { input: { MessageBody?: string } }) => {

@@ -14,7 +14,7 @@ afterAll(() => operated.stop());
 const { ask, run } = operated;
 const replays = makeReplayStore({ dynamo: operated.database.dynamo, table: 'Deliveries', now: Date.now });
 
-/** Stores failed deliveries, one a second from a moment on. Resent ones stay in the index. */
+/** Stores failed deliveries, one a second. Resent deliveries stay in the index. */
 const store = async (name: (number: number) => string, count: number, resent = 0, from = noon) => {
   const items = Array.from({ length: count }, (_, number) => {
     const [accountId, createdAt] = [name(number), from + (count === 100 ? number * 1_000 : 0)];
@@ -29,9 +29,9 @@ const store = async (name: (number: number) => string, count: number, resent = 0
 const span = (from: number, to: number) => `--state failed --since ${isoTime(from)} --until ${isoTime(to)}`;
 const inRange = span(noon, noon + 3_600_000);
 
-// These deliveries have no webhook, so each is skipped.
+// The command skips these deliveries, because they have no webhook.
 
-it('ops deliveries replay asks, then replays the webhooks of an account with deliveries in the range', async () => {
+it('ops deliveries replay asks for confirmation, then replays the webhooks with deliveries in the range', async () => {
   await store(() => 'acme', 1);
   const skipped = { accountId: 'acme', evento: 'demanda.criada', outcome: 'skipped' };
   expect(await ask(`deliveries replay --account acme ${inRange}`)).toMatchObject([skipped]);
@@ -43,7 +43,7 @@ it('ops deliveries replay asks, then replays the webhooks of an account with del
   }
 });
 
-it('ops deliveries replay counts up to 1,000 webhooks in its question', async () => {
+it('ops deliveries replay shows a count of up to 1,000 webhooks in its question', async () => {
   const from = noon + 7 * 86_400_000;
   const question = async () => (await run(`deliveries replay ${span(from, from + 1)}`)).stderr;
   await store(number => `many${number}`, 1_000, 0, from);
@@ -52,12 +52,12 @@ it('ops deliveries replay counts up to 1,000 webhooks in its question', async ()
   expect(await question()).toMatch(/^error: This resends deliveries of more than 1,000 webhooks of /);
 });
 
-it('ops deliveries replay includes a webhook whose newest deliveries have succeeded since the index was written', async () => {
+it('ops deliveries replay includes a webhook if only its newest deliveries have succeeded by now', async () => {
   await store(() => 'late', 100, 99);
   expect(await ask(`deliveries replay --account late ${inRange}`)).toMatchObject([{ accountId: 'late' }]);
 });
 
-it('ops deliveries replay ends the range now by default, and the audit trail has it', async () => {
+it('ops deliveries replay ends the range at the present time by default, and records the end in the audit trail', async () => {
   const since = isoTime(Date.now() - 3_600_000);
   await ask(`deliveries replay --account nobody --state failed --since ${since}`);
   const [line] = await operated.trail();
@@ -70,7 +70,7 @@ it('ops deliveries replay ends the range now by default, and the audit trail has
   expect(await run(`deliveries replay --account nobody ${late}`)).toEqual({ code: 1, stdout: '', stderr });
 });
 
-it('ops deliveries replay of many webhooks reports each in a line, and skips those that it cannot replay', async () => {
+it('ops deliveries replay of many webhooks prints a line about each, and skips webhooks that it cannot replay', async () => {
   const from = noon - 7 * 86_400_000;
   await store(number => `each${number}`, 3, 0, from);
   await operated.put('Webhooks', ...['each1', 'each2'].map(accountId => aWebhook({ accountId })));
@@ -91,19 +91,19 @@ describe('the replays of many webhooks', () => {
   const webhooks = Array.from({ length: 35 }, (_, at) => ({ account: `${at}`, event: 'demanda.criada' as const }));
   const task = { print: () => {}, progress: () => {}, ...unread };
 
-  it('run at most ten at a time', async () => {
-    let [running, most] = [0, 0];
+  it('run at most 10 at a time', async () => {
+    let [running, max] = [0, 0];
     const outcomes = await replayEach(webhooks, task, async ({ account }) => {
       running += 1;
-      most = Math.max(most, running);
+      max = Math.max(max, running);
       await new Promise(setImmediate);
       running -= 1;
       return { id: `reenvio_${account}`, state: 'completed', sent: 2 };
     });
-    expect([most, outcomes.length]).toEqual([10, 35]);
+    expect([max, outcomes.length]).toEqual([10, 35]);
   });
 
-  it('stop after a failure that concerns all webhooks', async () => {
+  it('stop after a failure that affects all webhooks', async () => {
     const replayOne = vi.fn(async ({ account }: { account: string }) => {
       if (account === '3') fail();
       await new Promise(setImmediate);
@@ -116,7 +116,7 @@ describe('the replays of many webhooks', () => {
 
 describe('ops deliveries replay of one webhook', () => {
   type Act = (latest: Replay) => Promise<unknown>;
-  /** Runs a replay of 100 deliveries, and does something with it when it waits. */
+  /** Runs a replay of 100 deliveries, and calls a function while it waits. */
   const replay = async (account: string, webhook: object | undefined, whileItWaits: Act) => {
     await store(() => account, 100);
     if (webhook) await operated.put('Webhooks', aWebhook({ accountId: account, ...webhook }));
@@ -129,7 +129,7 @@ describe('ops deliveries replay of one webhook', () => {
   };
   const finish = (latest: Replay) => replays.save({ ...latest, sent: 70, pass: 2 });
 
-  it('waits until all are sent', async () => {
+  it('waits until all deliveries are queued', async () => {
     const { code, stdout } = await replay('sent', {}, finish);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^Queued 70 deliveries\. /)]);
     const target = { account: 'sent', replay: expect.stringMatching(/^reenvio_/), count: 70 };
@@ -141,15 +141,15 @@ describe('ops deliveries replay of one webhook', () => {
   const replace = (latest: Replay) => replays.start({ ...latest, id: `reenvio_${'2'.repeat(22)}` }, latest);
   it.each<[string, object | undefined, Act, RegExp]>([
     ['without a webhook', undefined, finish, /no webhook for demanda\.criada/],
-    ['of a suspended webhook', gone, finish, /suspended: gone\. Run "webhooks reactivate"/],
-    ['that is cancelled', {}, cancel, /cancelled after \d+ deliveries/],
-    ['that is replaced', {}, replace, /replaced/],
+    ['for a suspended webhook', gone, finish, /suspended: gone\. Run "webhooks reactivate"/],
+    ['if it is cancelled', {}, cancel, /cancelled after \d+ deliveries/],
+    ['if it is replaced', {}, replace, /replaced/],
   ])('fails %s', async (title, webhook, whileItWaits, problem) => {
     const refused = { code: 1, stdout: '', stderr: expect.stringMatching(problem) };
     expect(await replay(title.replaceAll(' ', '-'), webhook, whileItWaits)).toEqual(refused);
   });
 
-  it('refuses a second one at the same time', async () => {
+  it('rejects a second replay at the same time', async () => {
     const second = async (latest: Replay) => {
       const words = `deliveries replay --account twice --event demanda.criada ${inRange}`;
       const stderr = expect.stringMatching(/^error: a replay of .* is in progress \(reenvio_\w+\)/);
@@ -165,18 +165,18 @@ describe('deliveries replay --cancel', () => {
   const webhook = { accountId: 'running', eventName: 'demanda.criada' } as const;
   const named = `--account ${webhook.accountId} --event ${webhook.eventName}`;
   const cancel = (replay = id) => run(`deliveries replay ${named} --cancel ${replay}`);
-  const begin = async (changes: Partial<Replay> = {}) => {
+  const startReplay = async (changes: Partial<Replay> = {}) => {
     const latest = await replays.findLatest(webhook.accountId, webhook.eventName);
     const range = { from: noon - 1, to: noon, wanted: 'failed' } as const;
     const progress = { state: 'running', startedAt: noon, sent: 26, pass: 1 } as const;
     await replays.start({ id, ...webhook, webhookId: 'webhook-1', ...range, ...progress, ...changes }, latest);
   };
 
-  it('cancels a running replay, can be repeated, and is in the audit trail', async () => {
-    await begin();
+  it('cancels a running replay, can be repeated, and writes an audit line', async () => {
+    await startReplay();
     const done = {
       code: 0,
-      stdout: expect.stringMatching(/^The replay is cancelled\. The 26 deliveries that it has queued/),
+      stdout: expect.stringMatching(/^The replay is cancelled\. Its 26 queued deliveries/),
     };
     expect(await cancel()).toMatchObject(done);
     expect(await replays.find(webhook.accountId, webhook.eventName, id)).toMatchObject({ state: 'cancelled' });
@@ -186,10 +186,10 @@ describe('deliveries replay --cancel', () => {
     expect(line).toMatchObject({ command: 'deliveries replay', target, change: { cancel: true }, outcome: 'done' });
   });
 
-  it('refuses a replay that does not exist or is completed', async () => {
+  it('rejects a replay that does not exist or is completed', async () => {
     const other = `reenvio_${'1'.repeat(22)}`;
     expect(await cancel(other)).toMatchObject({ code: 1, stderr: expect.stringContaining('has no replay') });
-    await begin({ id: other });
+    await startReplay({ id: other });
     const latest = await replays.findLatest(webhook.accountId, webhook.eventName);
     if (latest) await replays.end(latest, 'completed');
     expect(await cancel(other)).toMatchObject({ code: 1, stderr: expect.stringContaining('It queued 26') });

@@ -6,7 +6,7 @@ import { readReleases, rollBack } from '../../../../ops/deployment/rollback.ts';
 import { refuseWhileDeploying } from '../../../../ops/deployment/stack-states.ts';
 import { aStage, connectTo } from '../a-stage.ts';
 
-// `ops rollback` points every alias to the version of one release, forward or back (contract, section 7).
+// `ops rollback` points every alias to the version of one release, earlier or later (contract, section 7).
 
 interface Command {
   readonly input: { readonly StackName: string; readonly FunctionName: string; readonly [field: string]: unknown };
@@ -19,7 +19,7 @@ function makeStage({ onQuestion = (_stack: Stack) => {}, isMoved = (_function: s
     ['Token', { FunctionVersion: '3', RoutingConfig: {}, RevisionId: 'a' }],
     ['Sweep', { FunctionVersion: '2', RoutingConfig: {}, RevisionId: 'a' }],
   ]);
-  const answers: Readonly<Record<string, (input: Command['input']) => unknown>> = {
+  const responses: Readonly<Record<string, (input: Command['input']) => unknown>> = {
     DescribeStacksCommand: ({ StackName }) => ({ Stacks: [{ ...stack, StackName }] }),
     ListStackResourcesCommand: ({ StackName }) => ({ StackResourceSummaries: resourcesIn(StackName) }),
     ListVersionsByFunctionCommand: ({ FunctionName }) => ({ Versions: versionsOf(FunctionName) }),
@@ -31,24 +31,24 @@ function makeStage({ onQuestion = (_stack: Stack) => {}, isMoved = (_function: s
       return {};
     },
   };
-  const connect = connectTo<Command>(command => answers[command.constructor.name]?.(command.input));
+  const connect = connectTo<Command>(command => responses[command.constructor.name]?.(command.input));
   const deployed = aStage();
-  const [asked, named]: [string[], object[]] = [[], []];
+  const [questions, results]: [string[], object[]] = [[], []];
   const task = {
-    target: { connect, label: 'stage dev', deployed, unreachable: 'AWS does not answer.' },
+    target: { connect, label: 'stage dev', deployed, unreachable: 'AWS did not respond.' },
     progress: () => {},
-    recordResult: (subject: object) => void named.push(subject),
+    recordResult: (subject: object) => void results.push(subject),
     confirm: async (text: string) => {
-      asked.push(text);
+      questions.push(text);
       onQuestion(stack);
     },
   } as never as Parameters<typeof rollBack>[0];
   const to = (release: string) => rollBack(task, deployed, release);
   const versions = () => Object.fromEntries([...aliases].map(([name, alias]) => [name, alias.FunctionVersion]));
-  return { aliases, stack, deployed, task, asked, named, to, versions };
+  return { aliases, stack, deployed, task, questions, results, to, versions };
 }
 
-/** Returns the alias of a stack's function, its version, and an earlier version that could not be deleted. */
+/** Returns the alias and the version of a stack's function, and an earlier version that CloudFormation could not delete. */
 function resourcesIn(stackName: string): object[] {
   if (!/-(Auth|Delivery)$/.test(stackName)) return [];
   const [name, version] = stackName.endsWith('-Auth') ? ['Token', 3] : ['Sweep', 2];
@@ -61,7 +61,7 @@ function resourcesIn(stackName: string): object[] {
   ];
 }
 
-/** Returns the versions of a function in three releases, a day apart. The first one did not have Sweep. */
+/** Returns the versions of a function in three releases, a day apart. The first release does not contain Sweep. */
 function versionsOf(name: string): object[] {
   const releases = name === 'Token' ? ['r1', 'r2', 'r3'] : ['r2', 'r3'];
   const published = releases.map((release, at) => ({
@@ -72,8 +72,8 @@ function versionsOf(name: string): object[] {
 }
 
 describe('a rollback', () => {
-  it('without a release lists each release that Lambda keeps, the newest first, with its versions, without a question', async () => {
-    const { task, deployed, asked, named } = makeStage();
+  it('lists the releases and versions in Lambda, newest first, if no release is specified', async () => {
+    const { task, deployed, questions, results } = makeStage();
     const { releases, functions } = await readReleases(task.target, deployed);
     const rows = releases.map(({ release, publishedAt, versions }) => [release, publishedAt.slice(0, 10), ...versions]);
     expect(rows).toEqual([
@@ -88,31 +88,31 @@ describe('a rollback', () => {
     const [command] = rollback.commands as unknown as [{ act: (task: unknown, given: object) => Promise<object> }];
     const listed = [{ release: 'r3', functions: 2, running: 2 }, {}, {}];
     expect(await command.act(task, {})).toMatchObject({ json: { releases: listed } });
-    expect([...asked, ...named]).toEqual([]);
+    expect([...questions, ...results]).toEqual([]);
   });
 
-  it('moves every alias to the release, back and forward, asks first, and has no effect when repeated', async () => {
-    const { to, versions, asked, named } = makeStage();
+  it('asks, moves every alias to an earlier or later release, and has no effect when it is repeated', async () => {
+    const { to, versions, questions, results } = makeStage();
     const moved = [
       { function: 'Sweep', from: 2, to: 1 },
       { function: 'Token', from: 3, to: 2 },
     ];
     expect(await to('r2')).toMatchObject({ moved });
     expect(versions()).toEqual({ Token: '2', Sweep: '1' });
-    expect(named).toEqual([{ release: 'r2' }, { functions: ['Sweep 2->1', 'Token 3->2'] }]);
+    expect(results).toEqual([{ release: 'r2' }, { functions: ['Sweep 2->1', 'Token 3->2'] }]);
     expect(await to('r2')).toMatchObject({ moved: [] });
-    expect(asked).toEqual(['This points Sweep from version 2 to 1, Token from version 3 to 2 of stage dev.']);
+    expect(questions).toEqual(['This changes stage dev: Sweep from version 2 to 1, Token from version 3 to 2.']);
     await to('r3');
     expect(versions()).toEqual({ Token: '3', Sweep: '2' });
   });
 
-  it('skips functions that are not in the release, and lists them', async () => {
+  it('skips and lists functions that the release does not contain', async () => {
     const stage = makeStage();
     expect(await stage.to('r1')).toMatchObject({ moved: [{ function: 'Token', to: 1 }], without: ['Sweep'] });
     expect(stage.versions()).toEqual({ Token: '1', Sweep: '2' });
   });
 
-  it('removes the weights of an alias whose traffic is shifting', async () => {
+  it('removes the weights of an alias during a traffic shift', async () => {
     const stage = makeStage();
     const shifting = { FunctionVersion: '2', RevisionId: 'a', RoutingConfig: { AdditionalVersionWeights: { 3: 0.1 } } };
     stage.aliases.set('Token', shifting);
@@ -121,34 +121,34 @@ describe('a rollback', () => {
     expect(stage.aliases.get('Token')?.RoutingConfig).toEqual({ AdditionalVersionWeights: {} });
   });
 
-  it('is refused for an unknown release, with the known ones', async () => {
+  it('rejects an unknown release, and lists the known releases', async () => {
     const stage = makeStage();
-    await expect(stage.to('r9')).rejects.toThrow('stage dev has no release r9. Its releases are: r3, r2, r1.');
-    expect(stage.named).toEqual([]);
+    await expect(stage.to('r9')).rejects.toThrow('stage dev has no release r9. Available releases: r3, r2, r1.');
+    expect(stage.results).toEqual([]);
   });
 
-  it('is refused during a deployment, also if it starts during the question', async () => {
+  it('fails during a deployment, even if the deployment starts during the confirmation', async () => {
     const stage = makeStage({ onQuestion: stack => Object.assign(stack, { StackStatus: 'UPDATE_IN_PROGRESS' }) });
     await expect(stage.to('r2')).rejects.toThrow(/^A deployment is in progress: stack Emissor-dev-Data/);
-    expect(stage.asked).toHaveLength(1);
+    expect(stage.questions).toHaveLength(1);
     const deploying = aStage({}, { Auth: { StackStatus: 'UPDATE_IN_PROGRESS' } });
     await expect(rollBack(stage.task, deploying, 'r2')).rejects.toThrow(/in progress/);
-    expect(stage.asked).toHaveLength(1);
+    expect(stage.questions).toHaveLength(1);
     expect(stage.versions()).toEqual({ Token: '3', Sweep: '2' });
   });
 
-  // Between two stacks of one `cdk deploy --all` no stack is updating.
-  it('fails if a stack was updated while it moved the aliases', async () => {
+  // Between two stacks of one `cdk deploy --all`, CloudFormation updates no stack.
+  it('fails if a stack is updated during the move of the aliases', async () => {
     const stage = makeStage({ isMoved: () => Object.assign(stage.stack, { LastUpdatedTime: new Date(1) }) !== null });
-    await expect(stage.to('r2')).rejects.toThrow(/^A deployment started meanwhile/);
+    await expect(stage.to('r2')).rejects.toThrow(/^A deployment started during the rollback/);
   });
 
-  it('names the aliases that could not be moved, and records the others', async () => {
+  it('reports the aliases that it could not move, and records the others', async () => {
     const stage = makeStage({ isMoved: name => name !== 'Token' });
     await expect(stage.to('r2')).rejects.toThrow(
       /^1 of 2 aliases were not moved: Token \(.*Run the same command again\.$/,
     );
-    expect(stage.named.at(-1)).toEqual({ functions: ['Sweep 2->1'] });
+    expect(stage.results.at(-1)).toEqual({ functions: ['Sweep 2->1'] });
   });
 });
 
@@ -156,7 +156,7 @@ it.each([
   [['0.2.0-abc', '0.2.0-abc'], 1],
   [['0.2.0-abc-n3', '0.2.0-abc'], 4],
   [[], 1],
-])('the deployment after a rollback has a different number from the release of the stacks: %j', (labels, number) => {
+])('the next deployment has a higher number than the deployed releases: %j', (labels, number) => {
   const [Auth = {}, Delivery = {}] = labels.map(OutputValue => ({ Outputs: [{ OutputKey: 'Release', OutputValue }] }));
   expect(nextDeployment(aStage({}, { Auth, Delivery }))).toBe(
     `npx cdk deploy --all -c stage=dev -c gradual=false -c release=${number}`,
@@ -168,14 +168,14 @@ it.each<[StackStatus, RegExp]>([
     'CREATE_IN_PROGRESS',
     /\. Wait .*wait stack-create-complete --region sa-east-1 --stack-name Emissor-dev-Auth\), then/,
   ],
-  ['ROLLBACK_IN_PROGRESS', /\. Wait .*wait stack-create-complete .*Auth, which then ends with 255\)/],
+  ['ROLLBACK_IN_PROGRESS', /\. Wait .*wait stack-create-complete .*Auth, which then exits with 255\)/],
   ['UPDATE_IN_PROGRESS', /cancel-update-stack .*Auth, then .*stack-rollback-complete .*wait stack-update-complete/],
   ['UPDATE_COMPLETE_CLEANUP_IN_PROGRESS', /\. Wait .*wait stack-update-complete .*Auth\)/],
   ['UPDATE_ROLLBACK_IN_PROGRESS', /\. Wait .*wait stack-rollback-complete .*Auth\)/],
   ['UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS', /\. Wait .*wait stack-rollback-complete .*Auth\)/],
   ['DELETE_IN_PROGRESS', /\. Wait .*wait stack-delete-complete .*Auth\)/],
   ['IMPORT_IN_PROGRESS', /\. Wait .*wait stack-import-complete .*Auth\)/],
-])('a rollback during the state %s is refused, with the commands to wait', (StackStatus, message) => {
+])('a rollback fails during the state %s, and shows the commands to wait', (StackStatus, message) => {
   const within = (state: StackStatus) => aStage({}, { Auth: { StackStatus: state } });
   expect(() => refuseWhileDeploying(within(StackStatus))).toThrow(message);
   expect(() => refuseWhileDeploying(within('UPDATE_COMPLETE'))).not.toThrow();

@@ -17,7 +17,7 @@ async function makeRestored({ client }: Database, name: TableName): Promise<stri
 
 // `ops tables copy` restores lost items of a table without overwriting others (contract, section 7).
 
-it('restores an encryption key whose number is taken, with a lower number and never active', async () => {
+it('restores an encryption key with the lowest generation if its generation is taken', async () => {
   const { ask, run, put, database, stop } = await startOperatedTables();
   const { dynamo } = database;
   const restored = await makeRestored(database, 'Keyring');
@@ -30,49 +30,49 @@ it('restores an encryption key whose number is taken, with a lower number and ne
     await dynamo(new DeleteCommand({ TableName: 'Keyring', Key: { kind, generation } }));
   await rotate();
   await rotate();
-  const made = await keyIds();
+  const current = await keyIds();
   const others = [...(await readKeys(dynamo, 'Keyring', 'mac')), ...(await readKeys(dynamo, 'Keyring', 'signing'))];
   const revoked = others.map(key => ({ ...key, keyId: `revoked ${key.kind}` }));
   await put(restored, ...lost, ...revoked);
 
-  const unasked = { code: 1, stdout: '', stderr: expect.stringMatching(/Add --yes to confirm\.\n$/) };
-  expect(await run('tables', 'copy', 'keyring', restored)).toEqual(unasked);
+  const unconfirmed = { code: 1, stdout: '', stderr: expect.stringMatching(/Add --yes to confirm\.\n$/) };
+  expect(await run('tables', 'copy', 'keyring', restored)).toEqual(unconfirmed);
   expect(await ask(`tables copy keyring ${restored}`)).toMatchObject({ changed: 2, copied: 2 });
   const [first, second, ...rest] = await ask('keys list --kind encryption');
   expect([first.keyId, second.keyId].toSorted()).toEqual(lost.map(({ keyId }) => keyId).toSorted());
   const states = [first, second, ...rest].map(({ generation, state }) => `${generation} ${state}`);
   expect(states).toEqual(['-1 retiring', '0 retiring', '1 retiring', '2 active']);
-  expect((await keyIds()).slice(2)).toEqual(made);
+  expect((await keyIds()).slice(2)).toEqual(current);
   expect(await ask(`tables copy keyring ${restored}`)).toMatchObject({ copied: 0 });
   expect(await keyIds()).toHaveLength(4);
   expect((await readKeys(dynamo, 'Keyring', 'mac')).map(({ keyId }) => keyId)).not.toContain('revoked mac');
   await stop();
 });
 
-it('restores a credential only if its user has the address', async () => {
+it('restores a credential only if its user still has the address', async () => {
   const { ask, run, put, items, createUser, database, stop } = await startOperatedTables();
   const restored = await makeRestored(database, 'Credentials');
   const create = async (name: string) => (await createUser('acme', `${name}@acme.example`)).userId;
   const [, moved, deleted] = [await create('lost'), await create('moved'), await create('deleted')];
-  const spoilt = await create('spoilt');
+  const invalid = await create('invalid');
   await put(restored, ...(await items('Credentials')));
   await ask(`users set-email ${moved} new@acme.example`);
   await ask(`users delete ${deleted}`);
-  for (const name of ['lost', 'spoilt']) {
+  for (const name of ['lost', 'invalid']) {
     await database.dynamo(new DeleteCommand({ TableName: 'Credentials', Key: { email: `${name}@acme.example` } }));
   }
-  await put('Users', { userId: spoilt });
+  await put('Users', { userId: invalid });
   expect(await run('tables', 'copy', 'credentials', restored, '--yes')).toEqual({
     code: 0,
-    stdout: expect.stringMatching(/^Copied 1 of 4 restored items and left out 3: /),
-    stderr: expect.stringContaining(`warning: user ${spoilt} `),
+    stdout: expect.stringMatching(/^Copied 1 of 4 restored items\. Not copied: .* 3 must not be restored\.\n$/),
+    stderr: expect.stringContaining(`warning: could not read user ${invalid},`),
   });
   const emails = (await items('Credentials')).map(({ email }) => email);
   expect(emails.toSorted()).toEqual(['lost@acme.example', 'new@acme.example']);
   await stop();
 });
 
-it('copies only missing items, however often it runs', async () => {
+it('copies only missing items, and nothing when it is repeated', async () => {
   const { ask, put, items, database, stop } = await startOperatedTables();
   const restored = await makeRestored(database, 'Clients');
   const numbered = (name: string, count: number, more: object = {}) =>
@@ -94,11 +94,11 @@ it('copies only missing items, however often it runs', async () => {
 });
 
 it.each([
-  ['sessions: an ended one would be restored', ['sessions', 'Sessions-restored'], 2],
-  ['lockouts: a removed lock would be restored', ['lockouts', 'Lockouts-restored'], 2],
+  ['sessions, because ended sessions would be restored', ['sessions', 'Sessions-restored'], 2],
+  ['lockouts, because removed locks would be restored', ['lockouts', 'Lockouts-restored'], 2],
   ['a table with other keys', ['clients', 'Users'], 1],
   ['a table that does not exist', ['clients', 'Clients-restored'], 1],
-])('does not copy %s', async (_what, words, code) => {
+])('does not copy %s', async (_case, words, code) => {
   const { run, stop } = await startOperatedTables();
   expect(await run('tables', 'copy', ...words, '--yes')).toMatchObject({ code, stdout: '' });
   await stop();

@@ -13,8 +13,8 @@ const { ask, run, under } = operated;
 
 const keysIn = async () => (await ask('keys list')).length;
 
-describe('ops keys, of which each kind has one,', () => {
-  it('lists them with their current state', async () => {
+describe('ops keys with one key of each kind', () => {
+  it('lists the keys with their current states', async () => {
     const { stdout } = await run('keys list');
     expect(stdout).toMatch(
       /^KIND +GENERATION +KEY ID +ALGORITHM +STATE +ACTIVE FROM\nsigning +1 +\w{22} +ES256 +active /,
@@ -22,7 +22,7 @@ describe('ops keys, of which each kind has one,', () => {
     expect(stdout).toMatch(/\nmac +1 .* active .*\nencryption +1 .* active /);
   });
 
-  it('rotates only those that are due', async () => {
+  it('rotates only keys that are due', async () => {
     const none = ['signing', 'mac', 'encryption'].map(kind => ({ kind, created: null, removed: [] }));
     expect(await ask('keys rotate')).toEqual(none);
     expect(await keysIn()).toBe(3);
@@ -31,20 +31,20 @@ describe('ops keys, of which each kind has one,', () => {
   it.each([
     ['keys rotate --revoke', /Add --yes to confirm\.\n$/],
     ['--yes keys rotate --now --revoke --kind encryption', /^error: Encryption keys cannot be revoked/],
-  ])('refuses %s, and has no effect', async (words, problem) => {
+  ])('rejects %s, and has no effect', async (words, problem) => {
     expect(await run(words)).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(problem) });
     expect(await keysIn()).toBe(3);
   });
 
-  it('revokes them also if the local clock is ahead', async () => {
+  it('revokes keys even if the local clock is ahead', async () => {
     const ahead = under({ hasDates: true, time: { now: () => Date.now() + 120_000 } });
     const { stdout, stderr } = await ahead.run('--yes keys rotate --revoke --kind signing');
-    expect(stderr).toMatch(/^warning: this machine's clock is \d+ seconds ahead of that of .*\n$/);
+    expect(stderr).toMatch(/^warning: this machine's clock is \d+ seconds ahead of the clock of .*\n$/);
     expect(stdout).toMatch(/^signing: key \w{22} is active, .*; deleted generation 1\.\n/);
     expect(await ask('keys list --kind signing')).toMatchObject([{ generation: 2, state: 'active' }]);
   });
 
-  it('revokes all kinds at once, but only retires encryption keys', async () => {
+  it('revokes all kinds, but only retires encryption keys', async () => {
     const results: { removed: number[] }[] = await ask('keys rotate --revoke');
     expect(results.map(({ removed }) => removed)).toEqual([[2], [1], []]);
     const encryption: { state: string }[] = await ask('keys list --kind encryption');
@@ -52,19 +52,19 @@ describe('ops keys, of which each kind has one,', () => {
   });
 });
 
-// For a stage, the function rotates.
-describe('ops keys rotate at a stage', () => {
+// In a stage, the function rotates the keys.
+describe('ops keys rotate of a stage', () => {
   const functionArn = 'arn:aws:lambda:sa-east-1:111122223333:function:RotateKeys:live';
   const invoked: (string | undefined)[] = [];
   const warnings: string[] = [];
   beforeEach(() => void [invoked, warnings].map(list => list.splice(0)));
 
-  /** Returns the tables as those of a deployed stage, whose function returns `answer`. */
-  const stageAnswering = (answer: unknown, FunctionError?: string): Target => {
+  /** Returns a deployed stage with these tables. Its function returns `response`. */
+  const stageReturning = (response: unknown, FunctionError?: string): Target => {
     const local = localTarget({ ...operated.outputs, RotateKeysFunction: functionArn });
     const send = async ({ input }: InvokeCommand) => {
       if ('FunctionName' in input) invoked.push(input.FunctionName);
-      return { FunctionError, Payload: Buffer.from(JSON.stringify(answer)), Arn: 'arn:aws:iam::1:user/ana' };
+      return { FunctionError, Payload: Buffer.from(JSON.stringify(response)), Arn: 'arn:aws:iam::1:user/ana' };
     };
     const faked: readonly string[] = [LambdaClient.name, STSClient.name];
     const connect: Target['connect'] = (Service, endpoint) =>
@@ -74,23 +74,23 @@ describe('ops keys rotate at a stage', () => {
   const rotate = (target: Target, given: Parameters<typeof rotateKeys.act>[1] = {}) =>
     rotateKeys.act(aTask(target, { warn: text => void warnings.push(text) }), given);
   const denied = { errorType: 'AccessDeniedException', errorMessage: 'not authorized to perform: dynamodb:Query' };
-  const failed = `The daily rotation failed: ${denied.errorType}: ${denied.errorMessage} (docs/runbook.md, "KeysNotRotated").`;
+  const failed = `the daily rotation failed: ${denied.errorType}: ${denied.errorMessage} (docs/runbook.md, "KeysNotRotated").`;
   const nothingDue = ['signing', 'mac', 'encryption'].map(kind => ({ kind, removed: [] }));
 
   it('invokes the function, and reports its results', async () => {
     const before = await keysIn();
-    const answer = [{ kind: 'signing', created: 3, removed: [7] }, ...nothingDue.slice(1)];
-    expect(await rotate(stageAnswering(answer))).toMatchObject([
+    const response = [{ kind: 'signing', created: 3, removed: [7] }, ...nothingDue.slice(1)];
+    expect(await rotate(stageReturning(response))).toMatchObject([
       { kind: 'signing', created: { generation: 3, state: 'active' }, removed: [7] },
       { kind: 'mac', created: undefined },
       { kind: 'encryption', created: undefined },
     ]);
     expect([invoked, await keysIn()]).toEqual([[functionArn], before]);
-    await expect(rotate(stageAnswering(denied, 'Unhandled'))).rejects.toThrow(failed);
+    await expect(rotate(stageReturning(denied, 'Unhandled'))).rejects.toThrow(failed);
   });
 
-  it('reports a created key that has been deleted meanwhile', async () => {
-    const target = stageAnswering([{ kind: 'signing', created: 99, removed: [] }, ...nothingDue.slice(1)]);
+  it('reports a created key that no longer exists', async () => {
+    const target = stageReturning([{ kind: 'signing', created: 99, removed: [] }, ...nothingDue.slice(1)]);
     const texts: string[] = [];
     const noun = new Command('keys');
     rotateKeys.addTo(noun, async (act, report) => void texts.push(report(await act(aTask(target)), target).text));
@@ -102,17 +102,17 @@ describe('ops keys rotate at a stage', () => {
 
   it.each([
     ['runs the function', undefined, []],
-    ['warns if the function fails', 'Unhandled', [`The keys were created. ${failed}`]],
-  ])('--now creates keys with the operator’s own permissions, and %s', async (_case, error, expected) => {
+    ['warns if the function fails', 'Unhandled', [`the keys were created, but ${failed}`]],
+  ])('--now creates keys with the operator’s permissions, and %s', async (_case, error, expected) => {
     const before = await keysIn();
-    const made = await rotate(stageAnswering(error ? denied : nothingDue, error), { now: true, kind: 'mac' });
-    expect(made).toMatchObject([{ kind: 'mac', created: { state: 'active' } }]);
+    const created = await rotate(stageReturning(error ? denied : nothingDue, error), { now: true, kind: 'mac' });
+    expect(created).toMatchObject([{ kind: 'mac', created: { state: 'active' } }]);
     expect({ invoked, warnings }).toEqual({ invoked: [functionArn], warnings: expected });
     expect(await keysIn()).toBe(before + 1);
   });
 
-  it('names commands of the same stage if it fails half-way', async () => {
-    const target = { ...stageAnswering(nothingDue), dynamo: async () => fail() };
+  it('shows the commands for the same stage if it fails half-way', async () => {
+    const target = { ...stageReturning(nothingDue), dynamo: async () => fail() };
     const next = 'Run "npm run ops -- --stage dev keys rotate --revoke --kind signing" and "npm run ops -- --st';
     await expect(rotate(target, { now: true, revoke: true })).rejects.toThrow(next);
   });
@@ -163,7 +163,7 @@ describe('keys rotate --revoke that fails half-way', () => {
   ];
 
   it.each(steps)(
-    'at %s %i names the finished and remaining steps, and those commands or the same one complete it',
+    'at %s %i reports the finished and remaining steps, and can be completed by its commands or a repetition',
     async (step, nth, rotated, deletes) => {
       const before = await generations();
       const failure = await failAt(step, nth);
@@ -172,8 +172,8 @@ describe('keys rotate --revoke that fails half-way', () => {
       const left = kinds.slice(rotated);
       expect(failure).toMatchObject({ left });
       for (const kind of kinds) {
-        const made = now[kind].filter(generation => !before[kind].includes(generation));
-        if (made.length > 0) expect(failure.error).toContain(`${kind} created ${made}`);
+        const created = now[kind].filter(generation => !before[kind].includes(generation));
+        if (created.length > 0) expect(failure.error).toContain(`${kind} created ${created}`);
         const kept = now[kind].filter(generation => before[kind].includes(generation)).join(' and ');
         if (kind === deletes) expect(failure.error).toContain(`${kind} generation ${kept} is still valid`);
         else if (left.includes(kind)) expect(failure.error).toContain(`${kind} is not rotated`);
@@ -183,8 +183,8 @@ describe('keys rotate --revoke that fails half-way', () => {
       expect(line).toMatchObject({ command: 'keys rotate', outcome: 'failed' });
       expect(failure.error).toContain(`Done: ${Object(line).target.keys?.join('; ') || 'nothing'}. Left:`);
 
-      const named: RegExpMatchArray[] = [...failure.error.matchAll(/"npm run ops -- (keys rotate [^"]+)"/g)];
-      const commands = named.map(([, words = '']) => words);
+      const matches: RegExpMatchArray[] = [...failure.error.matchAll(/"npm run ops -- (keys rotate [^"]+)"/g)];
+      const commands = matches.map(([, words = '']) => words);
       expect(commands).toHaveLength(left.length);
       if (left.length === 0) expect(failure.error).toContain('"npm run ops -- keys list" shows the keys');
       for (const words of commands) await ask(words);
@@ -197,14 +197,14 @@ describe('keys rotate --revoke that fails half-way', () => {
     },
   );
 
-  it('deletes the other keys although one cannot be deleted', async () => {
+  it('deletes the other keys if one key cannot be deleted', async () => {
     await ask('keys rotate --now --kind signing');
     const { signing } = await generations();
     expect(signing).toHaveLength(2);
     const { error } = await failAt('Delete', 1);
-    const [kept, made] = (await generations()).signing;
+    const [kept, created] = (await generations()).signing;
     expect(error).toContain(
-      `Done: signing created ${made}, deleted ${signing[1]}. Left: signing generation ${kept} is`,
+      `Done: signing created ${created}, deleted ${signing[1]}. Left: signing generation ${kept} is`,
     );
     await ask('keys rotate --revoke');
   });

@@ -8,7 +8,7 @@ import { openDataDirectory } from '@emissor/cloud/testing';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { listen } from '../../../../tools/support/listen.ts';
 
-// `npm start` as a process: its exit codes, signals, addresses and files (contract, section 7).
+// Tests the exit codes, signals, addresses and files of `npm start` (contract, section 7).
 
 const root = join(import.meta.dirname, '../../../..');
 /** An outputs file that is never written. */
@@ -40,13 +40,13 @@ const spawnGroup = (command: string, words: readonly string[], options: SpawnOpt
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // all of it has ended
+      // all processes of the group have ended
     }
   });
   return child;
 };
 
-/** Resolves when a run has locked its data directory. */
+/** Resolves once a run has locked its data directory. */
 const untilLocked = (data: string) => vi.waitFor(() => statSync(join(data, 'lock')), { timeout: 20_000 });
 
 describe('npm start ends', { timeout: 30_000 }, () => {
@@ -56,7 +56,7 @@ describe('npm start ends', { timeout: 30_000 }, () => {
     ['--data /dev/null', 1, /^The directory \/dev\/null cannot be created: [^\n]*\n$/],
     ['--faults /no/file', 1, /^The faults file \/no\/file cannot be used: [^\n]*\n$/],
     ['--hosts /no/file', 1, /^The hosts file \/no\/file cannot be used: [^\n]*\n$/],
-  ])('with one line, before any work, for %s', (words, status, stderr) => {
+  ])('with one line before it starts, for %s', (words, status, stderr) => {
     const result = start('--port', '0', '--outputs', never, ...words.split(' '));
     expect(result).toEqual({ status, stdout: '', stderr: expect.stringMatching(stderr) });
   });
@@ -71,21 +71,21 @@ describe('npm start ends', { timeout: 30_000 }, () => {
     server.close();
   });
 
-  onPosix('with its parent process: npm may be killed', async () => {
+  onPosix('with its parent process, because npm may be killed', async () => {
     const folder = makeFolder();
     const words = `--port 0 --outputs "${folder}/outputs.json" --data "${folder}/data"`;
     const shell = spawnGroup('sh', ['-c', `"${process.execPath}" bin/local.ts ${words}; true`], {
       env: { ...process.env, npm_lifecycle_event: 'start' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const closed = once(shell, 'close'); // the run holds the output open, too
+    const closed = once(shell, 'close'); // the run also keeps the output open
     await untilLocked(join(folder, 'data'));
     shell.kill('SIGTERM');
     shell.stdout?.resume();
     await closed;
   });
 
-  onPosix.each(['SIGINT', 'SIGTERM'] as const)('on %s to npm alone, before npm does', async signal => {
+  onPosix.each(['SIGINT', 'SIGTERM'] as const)('before npm when only npm receives %s', async signal => {
     const data = join(makeFolder(), 'data');
     const options = ['--port', '0', '--outputs', join(data, '../outputs.json'), '--data', data];
     const npm = spawnGroup('npm', ['start', '--silent', '--', ...options]);
@@ -97,7 +97,7 @@ describe('npm start ends', { timeout: 30_000 }, () => {
   });
 });
 
-/** Returns the addresses on which a process listens, as Linux writes them. */
+/** Returns the addresses on which a process listens, in the hexadecimal form of Linux. */
 const listenersOf = (processId: number): string[] => {
   const files = `/proc/${processId}/fd`;
   const open = readdirSync(files).map(name => String(statSync(join(files, name), { throwIfNoEntry: false })?.ino));
@@ -110,10 +110,10 @@ const listenersOf = (processId: number): string[] => {
 };
 const listening = '0A';
 
-onLinux('a run is on 127.0.0.1 alone, and leaves no file other than its outputs', { timeout: 180_000 }, async () => {
+onLinux('a run listens only on 127.0.0.1, and removes its files when it ends', { timeout: 180_000 }, async () => {
   const folder = makeFolder();
   const file = (name: string) => join(folder, name);
-  writeFileSync(file('webhooks.openapi.json'), 'of another');
+  writeFileSync(file('webhooks.openapi.json'), 'another run');
   mkdirSync(file('second.1.webhooks.openapi.json'));
   const run = spawnGroup(process.execPath, ['bin/local.ts', '--port', '0', '--outputs', file('own.json')]);
   const ended = once(run, 'exit');
@@ -132,10 +132,10 @@ onLinux('a run is on 127.0.0.1 alone, and leaves no file other than its outputs'
   expect(start('--port', '0', '--outputs', file('second.1'), '--assembly', assembly)).toEqual({
     status: 1,
     stdout: expect.any(String),
-    stderr: expect.stringMatching(/^The OpenAPI documents .* \S+\/second\.1: EISDIR[^\n]* --outputs\.\n$/),
+    stderr: expect.stringMatching(/^Could not write .* \S+\/second\.1: EISDIR[^\n]* --outputs\.\n$/),
   });
   run.kill('SIGTERM');
   await ended;
   expect(readdirSync(folder).sort()).toEqual(['second.1.webhooks.openapi.json', 'webhooks.openapi.json']);
-  expect(readFileSync(file('webhooks.openapi.json'), 'utf8')).toBe('of another');
+  expect(readFileSync(file('webhooks.openapi.json'), 'utf8')).toBe('another run');
 });

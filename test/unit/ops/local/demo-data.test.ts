@@ -15,7 +15,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-it('the demo client and admin are those in the file while they exist, and are created again without it', async () => {
+it('reuses the demo client and admin in the file while they exist, and creates new ones without the file', async () => {
   const first = await provisionDemo(outputs, file);
   expect(first).toMatchObject({ Username: 'admin@example.com', AccountId: 'demo' });
   expect(await provisionDemo(outputs, file)).toEqual(first);
@@ -27,7 +27,7 @@ it('the demo client and admin are those in the file while they exist, and are cr
   expect(await operated.items('Credentials')).not.toEqual(before);
 });
 
-it('the demo data need their tables', async () => {
+it('requires the tables of the demo data', async () => {
   const { ClientsTable: _, ...others } = outputs;
   await expect(provisionDemo(others as RunOutputs)).rejects.toThrow('The stacks have no output "ClientsTable"');
 });

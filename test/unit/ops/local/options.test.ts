@@ -28,10 +28,10 @@ describe('the command line', () => {
     });
   });
 
-  it('may name an assembly, which has its stage values', () => {
+  it('may specify an assembly, but then no stage values', () => {
     expect(parse('--assembly', 'cdk.out')).toMatchObject({ assemblyDirectory: '/home/ana/cdk.out', stageValues: {} });
-    for (const late of ['--retry-schedule=1s', '--set=registrationLimit=1'])
-      expect(() => parse('--assembly', 'cdk.out', late)).toThrow(/--assembly already contains .* cannot change them/);
+    for (const other of ['--retry-schedule=1s', '--set=registrationLimit=1'])
+      expect(() => parse('--assembly', 'cdk.out', other)).toThrow(/already contains .*--assembly cannot be used with/);
   });
 
   it.each([
@@ -41,17 +41,17 @@ describe('the command line', () => {
     [['--port', 'x'], /whole number from 0 to 65530/],
     [['--port', '65531'], /whole number from 0 to 65530/],
     [['--port', '-1'], /whole number from 0 to 65530/],
-    [['--set', 'authDomain=auth.example.com'], /authDomain: a local run cannot have custom domains/],
+    [['--set', 'authDomain=auth.example.com'], /A local run cannot have custom domains \(authDomain\)/],
     [['--map', 'nonsense'], /HOST=http:\/\/127\.0\.0\.1:PORT/],
     [['--map', 'a.example.com=http://10.0.0.1:80'], /must map to http:\/\/127\.0\.0\.1:PORT/],
     [['--set', 'novalue'], /KEY=VALUE/],
-    [['--set', 'stage=prod'], /always of stage "local"/],
+    [['--set', 'stage=prod'], /always uses stage "local"/],
     [['--set', 'nonsense=1'], /Unknown stage value "nonsense"/],
     [['--set', 'demandsUrl=http://insecure'], /demandsUrl must be an https URL/],
     [['--retry-schedule', '1s,soon'], /retrySchedule must be/],
-    [['--data', ''], /^--data: it must not be empty\.$/],
-    [['--outputs='], /^--outputs: it must not be empty\.$/],
-  ])('%j is refused in one line', (words, message) => {
+    [['--data', ''], /^--data must not be empty\.$/],
+    [['--outputs='], /^--outputs must not be empty\.$/],
+  ])('%j is rejected in one line', (words, message) => {
     expect(() => parse(...words)).toThrow(UsageError);
     expect(() => parse(...words)).toThrow(message);
     expect(() => parse(...words)).not.toThrow(/\n/);

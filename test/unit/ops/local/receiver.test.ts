@@ -4,8 +4,8 @@ import { afterAll, expect, it } from 'vitest';
 import { makeReceiver, type ReceivedDelivery } from '../../../../ops/local/receiver.ts';
 import { closeNow, listen } from '../../../../tools/support/listen.ts';
 
-const noted: ReceivedDelivery[] = [];
-const server = createServer(makeReceiver(delivery => noted.push(delivery)));
+const received: ReceivedDelivery[] = [];
+const server = createServer(makeReceiver(delivery => received.push(delivery)));
 const url = `http://127.0.0.1:${await listen(server)}`;
 afterAll(() => closeNow(server));
 
@@ -18,10 +18,10 @@ const deliver = async (path: string, body = '') => {
 
 const shown = async () => (await fetch(`${url}/deliveries`)).json() as Promise<Record<string, unknown>[]>;
 
-it('shows its requests at its own address, as JSON, until they are deleted', async () => {
+it('lists its requests as JSON at its local address until they are deleted', async () => {
   expect(await deliver('/hook', '{"a":"<b>"}')).toEqual({ status: 200, body: '' });
   expect(await deliver('/deliveries')).toEqual({ status: 200, body: '' });
-  expect(noted.map(({ path }) => path)).toEqual(['/hook', '/deliveries']);
+  expect(received.map(({ path }) => path)).toEqual(['/hook', '/deliveries']);
   expect((await shown())[0]).toEqual({
     at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     method: 'POST',

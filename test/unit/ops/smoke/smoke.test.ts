@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startOperatedTables } from '../../../support/operated-tables.ts';
 import { quickHashing } from '../../../support/password-hashing.ts';
 
-// `ops smoke` creates its client and user once for a stage, and for each test of the local run (contract, section 7).
+// `ops smoke` creates a client and a user once for a stage, and once for each test of a local run (contract, section 7).
 
 const credentials = '/emissor/dev/smoke/credentials';
 
@@ -30,7 +30,7 @@ afterAll(async () => {
 beforeEach(async () => {
   outputs = {
     KeyArn: 'the-key',
-    AuthUrl: 'http://127.0.0.1:65531', // no server listens there: a test fails when it logs in
+    AuthUrl: 'http://127.0.0.1:65531', // no server listens on this port, so tests fail when they log in
     BaseUrl: 'http://127.0.0.1:65532',
     SmokeReceiverUrl: 'https://receiver.example.com/smoke',
     SmokeCredentialsParameter: credentials,
@@ -55,7 +55,7 @@ describe('ops smoke on a stage', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/^identity +\d+ ms\n$/);
     const failed =
-      /^error: the smoke test of .* failed at "token" after \d+\.\d s: POST .* \(ECONNREFUSED\)\. Look at .*\n$/;
+      /^error: the smoke test of .* failed at "token" after \d+\.\d s: POST .* \(ECONNREFUSED\)\. Check .*\n$/;
     expect(stderr).toMatch(failed);
     const { Value: _, ...stored } = parameters.get(credentials) ?? {};
     expect(stored).toEqual({ Type: 'SecureString', KeyId: 'the-key' });
@@ -68,7 +68,7 @@ describe('ops smoke on a stage', () => {
     expect(storedIdentity()).toMatchObject({ clientId });
   });
 
-  it('reports a parameter with other content, and does not show it', async () => {
+  it('reports a parameter with invalid content, and does not show the content', async () => {
     parameters.set(credentials, { Value: '{"password":"secret"' });
     const { stderr } = await ops('smoke');
     expect(stderr).toMatch(/failed at "identity" .*: the parameter contains no client and user: .*"smoke rotate-cred/);
@@ -82,7 +82,7 @@ describe('ops smoke on the local run', () => {
     delete outputs.SmokeCredentialsParameter;
   });
 
-  it('returns the step, the reason and all steps to programs, and deletes its client and user', async () => {
+  it('returns the failed step, the reason and all steps as JSON, and deletes its client and user', async () => {
     const { code, stdout, stderr } = await ops('smoke', '--json');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(JSON.parse(stderr)).toEqual({
@@ -97,9 +97,9 @@ describe('ops smoke on the local run', () => {
     expect(await ops('smoke', 'remove', '--yes')).toMatchObject({ code: 0, stdout: 'There was nothing to remove.\n' });
   });
 
-  it('needs a receiver, and has no credentials to rotate', async () => {
+  it('requires a receiver, and has no credentials to rotate', async () => {
     const rotated = await ops('smoke', 'rotate-credentials');
-    expect(rotated).toMatchObject({ code: 1, stderr: expect.stringContaining('each smoke test creates its own') });
+    expect(rotated).toMatchObject({ code: 1, stderr: expect.stringContaining('Each smoke test creates new ones') });
     delete outputs.SmokeReceiverUrl;
     const missing = 'has no output "SmokeReceiverUrl". Deploy or start this version first.';
     expect((await ops('smoke')).stderr).toContain(missing);
@@ -108,13 +108,13 @@ describe('ops smoke on the local run', () => {
 });
 
 describe('ops smoke rotate-credentials', () => {
-  it.each(['an identity', 'none', 'something else'])('replaces %s, and deletes the former one', async former => {
-    if (former === 'an identity') await ops('smoke');
-    if (former === 'something else') parameters.set(credentials, { Value: 'x' });
+  it.each(['a valid', 'a missing', 'an invalid'])('replaces %s parameter and its login', async parameter => {
+    if (parameter === 'a valid') await ops('smoke');
+    if (parameter === 'an invalid') parameters.set(credentials, { Value: 'x' });
     const before = await names();
     const { code, stdout, stderr } = await ops('smoke', 'rotate-credentials');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout.includes('The previous ones are deleted.')).toBe(former === 'an identity');
+    expect(stdout.includes('The previous client and user are deleted.')).toBe(parameter === 'a valid');
     const { clientId, clientSecret, username, password } = storedIdentity();
     expect(stdout).toContain(clientId);
     for (const secret of [clientSecret, password]) expect(stdout).not.toContain(secret);
@@ -122,7 +122,7 @@ describe('ops smoke rotate-credentials', () => {
     expect(await names()).toEqual([clientId, username]);
   });
 
-  it('stores the client and user that remain, even if another rotation runs in between', async () => {
+  it('keeps the stored client and user if two rotations run concurrently', async () => {
     await ops('smoke');
     const first = storedIdentity();
     const overtake = vi.fn(() => ops('smoke', 'rotate-credentials'));
@@ -139,7 +139,7 @@ describe('ops smoke rotate-credentials', () => {
 });
 
 describe('ops smoke remove', () => {
-  it('deletes only the parameter, the client and the user of the smoke test', async () => {
+  it('deletes only the parameter, the client and the user of smoke tests', async () => {
     await ops('smoke');
     const { clientId, username } = storedIdentity();
     const other = await operated.createClient('Smoke test', '--account=acme');

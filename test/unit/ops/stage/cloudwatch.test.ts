@@ -15,7 +15,7 @@ const openLog = (interruption?: AbortSignal) => {
 
 const put = (group: string, fields: object) => logs.put(group, JSON.stringify(fields));
 
-it('finds the lines of an id in the stage’s log groups, newest first', async () => {
+it('finds the lines about an id in the stage’s log groups, newest first', async () => {
   put('first', { message: 'event.without_webhook', deliveryId: 'evt_1' });
   put('first', { message: 'event.duplicate', deliveryId: 'evt_2' });
   logs.put('first', 'evt_1: a line that is no JSON');
@@ -27,38 +27,38 @@ it('finds the lines of an id in the stage’s log groups, newest first', async (
 it.each(['', '<', 'x/ | stats count()', 'a b', 'evt_1.*', 'a\\', 'a\n', 'x'.repeat(129)])(
   'rejects an id that could change the query: %j',
   async id => {
-    await expect(openLog().find(id, 0, noProgress)).rejects.toThrow(/^This is not an id/);
+    await expect(openLog().find(id, 0, noProgress)).rejects.toThrow(/^Invalid id/);
   },
 );
 
-it('stops a search that is interrupted', async () => {
+it('stops an interrupted search', async () => {
   const search = openLog(AbortSignal.abort(new Error('interrupted'))).find('evt_1', 0, noProgress);
   await expect(search).rejects.toThrow('interrupted');
 });
 
-it('finds lines by the values of their fields, up to a limit', async () => {
+it('finds lines by their fields, up to a limit', async () => {
   const log = openLog();
   const since = await log.keptSince();
   for (const message of ['a.b', 'c.d', 'e.f']) put('first', { message, account: 'acme' });
   put('first', { message: 'a.b', account: 'bolt' });
-  const found = async (most: number) => {
-    const lines = await log.filter({ account: ['acme'], message: ['a.b', 'c.d'] }, since, most, noProgress);
+  const found = async (limit: number) => {
+    const lines = await log.filter({ account: ['acme'], message: ['a.b', 'c.d'] }, since, limit, noProgress);
     return lines.map(({ fields }) => fields.message);
   };
   expect(await found(10)).toEqual(['c.d', 'a.b']);
   expect(await found(1)).toEqual(['c.d']);
 });
 
-it('polls a search every half second, by the target’s clock', async () => {
-  const answers = [
+it('polls a search every 500 ms, and ends its range at the target’s time', async () => {
+  const responses = [
     { status: 'Scheduled' },
     { status: 'Running', statistics: { recordsScanned: 12 } },
     { status: 'Complete', results: [] },
   ];
-  const asked: object[] = [];
+  const requests: object[] = [];
   const connect = connectTo(({ input }: { readonly input: object }) => {
-    asked.push(input);
-    return 'queryString' in input ? { queryId: 'q1' } : answers.shift();
+    requests.push(input);
+    return 'queryString' in input ? { queryId: 'q1' } : responses.shift();
   });
   const [waits, shown]: [number[], string[]] = [[], []];
   const clock = { now: () => Date.parse('2026-11-22T12:00:00.400Z') };
@@ -68,6 +68,6 @@ it('polls a search every half second, by the target’s clock', async () => {
   expect(waits).toEqual([500, 500]);
   expect(shown.at(-1)).toBe('Searching the log: 12 lines so far');
   const endTime = Date.parse('2026-11-22T12:00:01Z') / 1_000;
-  expect(asked[0]).toMatchObject({ logGroupNames: ['first', 'retry'], startTime: 0, endTime });
-  expect(asked.slice(1)).toEqual([{ queryId: 'q1' }, { queryId: 'q1' }, { queryId: 'q1' }]);
+  expect(requests[0]).toMatchObject({ logGroupNames: ['first', 'retry'], startTime: 0, endTime });
+  expect(requests.slice(1)).toEqual([{ queryId: 'q1' }, { queryId: 'q1' }, { queryId: 'q1' }]);
 });

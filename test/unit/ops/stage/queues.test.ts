@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { openQueues } from '../../../../ops/stage/queues.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 
-/** A dead-letter queue whose calls take time. It returns messages again in their first order. SQS hides a message for at most 12 hours. */
+/** Creates a dead-letter queue with slow calls. It always returns messages in the same order. */
 function queueOf(count: number, callSeconds: number, { hidesLonger = true, failsAt = 0 } = {}) {
   const hiddenUntil = new Map(Array.from({ length: count }, (_, id) => [`${id}`, 0]));
   let [now, maxHidden, receives] = [0, 0, 0];
@@ -22,14 +22,14 @@ function queueOf(count: number, callSeconds: number, { hidesLonger = true, fails
         if (hidesLonger || VisibilityTimeout === 0) hiddenUntil.set(ReceiptHandle, now + VisibilityTimeout);
       return {};
     }
-    if (!(command instanceof ReceiveMessageCommand)) throw new Error('The queue knows no such call.');
+    if (!(command instanceof ReceiveMessageCommand)) throw new Error('The queue does not support this call.');
     receives += 1;
     if (receives === failsAt) throw new Error('receive failed');
     const { MaxNumberOfMessages, VisibilityTimeout = 0 } = command.input;
     const received = visible().slice(0, MaxNumberOfMessages);
     for (const id of received) hiddenUntil.set(id, now + VisibilityTimeout);
     maxHidden = Math.max(maxHidden, VisibilityTimeout);
-    await new Promise(setImmediate); // a failure is known before the other responses
+    await new Promise(setImmediate); // a failure arrives before the other responses
     return { Messages: received.map(id => ({ MessageId: id, ReceiptHandle: id, Body: id })) };
   };
   const target = localTarget({ DeadLetterQueueUrl: 'https://sqs.example/dead', Region: 'us-east-1' });
@@ -45,11 +45,11 @@ const all = Number.POSITIVE_INFINITY;
 
 describe('reading the dead-letter messages', () => {
   it.each([
-    ['each once, however long the calls take', 10_000, all, 0.15, 0, 10_000],
-    ['each once, however long each of them takes', 1_000, all, 0.15, 1, 1_000],
-    ['no more than it may', 1_000, 70, 0.15, 0, 70],
-    ['no message in an empty queue', 0, all, 0.15, 0, 0],
-  ])('reads %s, and makes all visible again', async (_, count, limit, callSeconds, secondsEach, expected) => {
+    ['each message once with slow calls', 10_000, all, 0.15, 0, 10_000],
+    ['each message once with slow processing', 1_000, all, 0.15, 1, 1_000],
+    ['at most the limit', 1_000, 70, 0.15, 0, 70],
+    ['no message from an empty queue', 0, all, 0.15, 0, 0],
+  ])('reads %s, and makes all messages visible again', async (_, count, limit, callSeconds, secondsEach, expected) => {
     const { queues, visible, pass } = queueOf(count, callSeconds);
     const seen: string[] = [];
     for await (const { body } of queues.deadLetters(limit)) {
@@ -60,17 +60,15 @@ describe('reading the dead-letter messages', () => {
     expect(visible()).toHaveLength(count);
   });
 
-  it('fails if messages become visible again before all were read', async () => {
+  it('fails if messages become visible again before all are read', async () => {
     const { queues, pass } = queueOf(1_000, 0.15, { hidesLonger: false });
-    const goThrough = async () => {
+    const readAll = async () => {
       for await (const _ of queues.deadLetters(all)) pass(1);
     };
-    await expect(goThrough()).rejects.toThrow(
-      /^After \d+ messages, SQS returned the same ones again\. Repeat the command\.$/,
-    );
+    await expect(readAll()).rejects.toThrow(/^After \d+ messages, SQS returned them again\. Run the command again\.$/);
   });
 
-  it('hides messages for at most 10 minutes, and extends this only while the command runs', async () => {
+  it('hides messages for at most 10 minutes, and extends the time only while the command runs', async () => {
     const { queues, visible, pass, maxHidden } = queueOf(20_000, 0.15);
     const deadLetters = queues.deadLetters(all);
     for (let seen = 0; seen < 1_000; seen++) {
@@ -78,7 +76,7 @@ describe('reading the dead-letter messages', () => {
       pass(1);
     }
     expect(visible().length).toBeLessThanOrEqual(19_000);
-    expect(maxHidden()).toBeLessThanOrEqual(600); // and then it is killed
+    expect(maxHidden()).toBeLessThanOrEqual(600); // then the command is killed
     pass(600);
     expect(visible()).toHaveLength(20_000);
   });

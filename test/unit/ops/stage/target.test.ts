@@ -10,13 +10,13 @@ import { closeNow, listen } from '../../../../tools/support/listen.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { aStage, noStacks } from '../a-stage.ts';
 
-// `--stage NAME` finds the stacks of a stage in its own account, and reports missing ones (contract, section 7).
+// `--stage NAME` finds the stacks of a stage in the stage's account, and reports missing stacks (contract, section 7).
 
 const account = '111122223333';
 const StackId = `arn:aws:cloudformation:sa-east-1:${account}:stack/Emissor-dev-Auth/1`;
 
 describe('a stage', () => {
-  it('is distinguished from another account by the ids of its stacks', () => {
+  it('is rejected if its stacks or the credentials belong to another account', () => {
     expect(accountOf(aStage({}, { ...noStacks, Auth: { StackId } }).stacks)).toBe(account);
     expect(accountOf(aStage({}, noStacks).stacks)).toBeUndefined();
     const { configuration } = aStage();
@@ -29,7 +29,7 @@ describe('a stage', () => {
     expect(() => requireOwnAccount(stageConfiguration('dev'), '999999999999')).not.toThrow();
   });
 
-  it('that is partly deployed returns the available outputs, and names the missing stack', () => {
+  it('returns the available outputs if it is partly deployed, and reports the missing stack', () => {
     const deployed = aStage({}, { Auth: undefined });
     const target = { label: 'stage dev', outputs: { ClientsTable: 'clients' }, unreachable: '', deployed };
     expect(requireOutput(target, 'ClientsTable')).toBe('clients');
@@ -63,35 +63,35 @@ describe('the stack for smoke tests', () => {
     ['configured and deployed', {}, ['Data', 'Smoke'], [true]],
     ['left over', { smokeReceiverUrl }, ['Data', 'Smoke'], [true]],
     ['neither', { smokeReceiverUrl }, ['Data'], []],
-  ])('is described if it is %s', async (_case, values, there, smoke) => {
+  ])('is described if it is %s', async (_case, values, existing, smoke) => {
     const connect: Connect = Service => new Service({ region: 'sa-east-1', maxAttempts: 1 });
-    const { stacks } = await withStacks(there, () => describeStacks(stageConfiguration('dev', values), connect));
+    const { stacks } = await withStacks(existing, () => describeStacks(stageConfiguration('dev', values), connect));
     const isFound = stacks.map(({ found }) => found !== undefined);
     expect(isFound).toEqual([true, false, false, false, ...smoke]);
   });
 
-  it('adds no outputs once it is left over: a test would use its receiver', () => {
+  it('adds no outputs once it is left over, because a test would use its receiver', () => {
     const Smoke = { Outputs: [{ OutputKey: 'SmokeReceiverUrl', OutputValue: 'old' }] };
     expect(outputsOf(aStage({ smokeReceiverUrl }, { Smoke }))).toEqual({ Region: 'sa-east-1' });
     expect(outputsOf(aStage({}, { Smoke })).SmokeReceiverUrl).toBe('old');
   });
 });
 
-/** Runs a function against an AWS that has only the named stacks of the stage. */
+/** Runs a function against a simulated AWS that has only the specified stacks of the stage. */
 async function withStacks<Value>(names: readonly string[], run: () => Promise<Value>): Promise<Value> {
   const server = createServer(async (request, response) => {
-    const asked = new URLSearchParams(await text(request));
-    const name = asked.get('StackName') ?? '';
-    const isIdentity = asked.get('Action') === 'GetCallerIdentity';
-    const isThere = names.includes(name.replace('Emissor-dev-', ''));
+    const parameters = new URLSearchParams(await text(request));
+    const name = parameters.get('StackName') ?? '';
+    const isIdentity = parameters.get('Action') === 'GetCallerIdentity';
+    const exists = names.includes(name.replace('Emissor-dev-', ''));
     const identity = `<GetCallerIdentityResponse><GetCallerIdentityResult><Account>${account}</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`;
     const outputs = name.endsWith('Data')
       ? `<Outputs><member><OutputKey>ClientsTable</OutputKey><OutputValue>${name}-Clients</OutputValue></member></Outputs>`
       : '';
     const found = `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>${name}</StackName><StackId>arn:aws:cloudformation:sa-east-1:${account}:stack/${name}/1</StackId>${outputs}</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
     const missing = `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${name} does not exist</Message></Error></ErrorResponse>`;
-    response.writeHead(isThere || isIdentity ? 200 : 400, { 'content-type': 'text/xml' });
-    response.end(isIdentity ? identity : isThere ? found : missing);
+    response.writeHead(exists || isIdentity ? 200 : 400, { 'content-type': 'text/xml' });
+    response.end(isIdentity ? identity : exists ? found : missing);
   });
   vi.stubEnv('AWS_ENDPOINT_URL', `http://127.0.0.1:${await listen(server)}`);
   vi.stubEnv('AWS_REGION', 'sa-east-1');

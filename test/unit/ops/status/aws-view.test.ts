@@ -15,7 +15,7 @@ const now = Date.parse('2026-11-22T12:00:00Z');
 const certificateArn = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
 const keyArn = 'arn:aws:kms:sa-east-1:111122223333:key/1';
 
-/** Returns a deployed stage whose AWS answers each command with `send`. */
+/** Returns a deployed stage. `send` returns AWS's response to each command. */
 const stageWith = (send: (command: object) => object, outputs: object = { KeyArn: keyArn }): Target => {
   const deployed = aStage({
     alarmRecipients: ['ana@acme.com'],
@@ -31,17 +31,17 @@ it.each<[Record<string, readonly number[]>, string[]]>([
   [{ 'WriteThrottleEvents Users': [0, 0] }, []],
   [
     { 'WriteKeyRangeThroughputThrottleEvents Deliveries due': [40, 2], 'WriteThrottleEvents Deliveries due': [40, 2] },
-    ['42 writes of Deliveries/index/due in the last 15 minutes, for a hot key'],
+    ['42 writes of Deliveries/index/due in the last 15 minutes, because of a hot key'],
   ],
   [
     { 'ReadAccountLimitThrottleEvents Users': [7], 'ReadThrottleEvents Users': [7] },
-    ['7 reads of Users in the last 15 minutes, for a quota'],
+    ['7 reads of Users in the last 15 minutes, because of a quota'],
   ],
   [
     { 'ReadThrottleEvents Users': [1], 'WriteThrottleEvents Deliveries': [5] },
     ['5 writes of Deliveries in the last 15 minutes', '1 read of Users in the last 15 minutes'],
   ],
-])('throttling is reported by table, index, calls and cause, once: %j', async (counted, expected) => {
+])('throttling is reported once by table, index, kind of call and cause: %j', async (counted, expected) => {
   const target = stageWith(command => {
     const { MetricDataQueries = [] } = (command as GetMetricDataCommand).input;
     const results = MetricDataQueries.map(({ Id, MetricStat }): MetricDataResult => {
@@ -66,27 +66,27 @@ it.each([
   [
     { KeyState: 'PendingDeletion', DeletionDate: new Date('2026-12-20T08:00:00Z') },
     'PendingDeletion, to be deleted on 2026-12-20',
-    ` aws kms cancel-key-deletion ${on}, then: aws kms enable-key ${on}.`,
+    ` Run: aws kms cancel-key-deletion ${on}, then: aws kms enable-key ${on}.`,
   ],
-  [{ KeyState: 'Disabled' }, 'Disabled', ` aws kms enable-key ${on}.`],
+  [{ KeyState: 'Disabled' }, 'Disabled', ` Run: aws kms enable-key ${on}.`],
   [{ KeyState: 'Unavailable' }, 'Unavailable', ''],
-])('a KMS key that is not enabled is reported with the day and the commands: %j', async (KeyMetadata, state, next) => {
+])('a KMS key that is not enabled is reported with commands: %j', async (KeyMetadata, state, next) => {
   const target = stageWith(command => {
     expect(command).toBeInstanceOf(DescribeKeyCommand);
     return { KeyMetadata };
   });
-  const lost = 'without it no token can be issued and no secret can be read.';
-  const problem = `the KMS key is ${state}: ${lost}${next} docs/runbook.md, "KeysNotRotated".`;
+  const effect = 'Without it, Emissor cannot issue tokens or read secrets.';
+  const problem = `the KMS key is ${state}. ${effect}${next} docs/runbook.md, "KeysNotRotated".`;
   expect(awsProblems({ ...none, kmsKey: await readKmsKey(target) })).toEqual(state ? [problem] : []);
 });
 
 it.each([
   ['ISSUED', 31, undefined],
-  ['ISSUED', 30, 'is ISSUED, and ends on 2026-12-22, in 30 days'], // ACM renews its own much earlier
-  ['ISSUED', 1, 'is ISSUED, and ends on 2026-11-23, in 1 day'],
-  ['EXPIRED', -3, 'is EXPIRED, and ended on 2026-11-19'],
+  ['ISSUED', 30, 'is ISSUED, and expires on 2026-12-22, in 30 days'], // ACM renews its certificates earlier
+  ['ISSUED', 1, 'is ISSUED, and expires on 2026-11-23, in 1 day'],
+  ['EXPIRED', -3, 'is EXPIRED, and expired on 2026-11-19'],
   ['PENDING_VALIDATION', undefined, 'is PENDING_VALIDATION'],
-])('a certificate is reported with its remaining days: %s, %s days', async (Status, days, problem) => {
+])('a certificate is reported up to 30 days before it expires: %s, %s days', async (Status, days, problem) => {
   const NotAfter = days === undefined ? undefined : new Date(now + days * 86_400_000);
   const target = stageWith(command => {
     expect(command).toBeInstanceOf(DescribeCertificateCommand);
@@ -112,7 +112,7 @@ describe('the recipients of alarms', () => {
     ['not confirmed', [mailbox('PendingConfirmation')]],
     ['not subscribed', [mailbox('Deleted')]],
     ['not subscribed', [mailbox(arn, 'bia@acme.com')]],
-  ])('are %s according to any page of the subscriptions of SNS: %j', async (state, Subscriptions) => {
+  ])('are %s according to all pages of the SNS subscriptions: %j', async (state, Subscriptions) => {
     const target = stageWith(command => {
       const { TopicArn, NextToken } = (command as ListSubscriptionsByTopicCommand).input;
       if (TopicArn !== arn) return { Subscriptions: [mailbox(arn)] };
@@ -121,11 +121,11 @@ describe('the recipients of alarms', () => {
     const ticket = { mail: 'ticket', address, state: 'confirmed' };
     expect(await readRecipients(target)).toEqual([{ mail: 'page', address, state }, ticket]);
   });
-  it('are unread if SNS refuses the call or the stage has no such topic', async () => {
-    const refused = () => {
+  it('are unread if SNS denies the call or the stage has no topic', async () => {
+    const deny = () => {
       throw Object.assign(new Error('denied'), { name: 'AuthorizationErrorException' });
     };
-    const read = async (outputs: object) => (await readFacts(stageWith(refused, outputs), () => {})).recipients;
+    const read = async (outputs: object) => (await readFacts(stageWith(deny, outputs), () => {})).recipients;
     expect(await read(topics)).toEqual({ unread: 'Access denied for these AWS credentials: denied' });
     expect(await read({})).toEqual({ unread: expect.stringContaining('no output "PagesTopicArn"') });
   });

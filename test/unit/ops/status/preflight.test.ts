@@ -9,19 +9,19 @@ import type { Template } from '../../../../ops/status/synthesis.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { aStage, connectTo, noStacks, type StackChanges } from '../a-stage.ts';
 
-// `npm run preflight` reports, in one sentence each, causes of failed deployments and data loss (contract, section 7).
+// `npm run preflight` reports problems that would make a deployment fail or lose data (contract, section 7).
 
 type Templates = Partial<Record<StackName, Template>>;
-type Answer = (input: Readonly<Record<string, string>>) => object;
+type Respond = (input: Readonly<Record<string, string>>) => object;
 
-/** A stage, and the responses of AWS by command, unless they are the best ones. */
+/** A stage, and AWS's responses by command. By default, AWS's responses report no problem. */
 interface Case {
   readonly stage?: 'dev' | 'prod';
   readonly values?: object;
   readonly stacks?: StackChanges;
   readonly next?: Templates;
   readonly before?: Templates;
-  readonly answers?: Readonly<Record<string, Answer>>;
+  readonly responses?: Readonly<Record<string, Respond>>;
 }
 
 const fail = (name: string) => () => Promise.reject(Object.assign(new Error('refused'), { name }));
@@ -29,53 +29,53 @@ const quotaOf = (ConcurrentExecutions: number, UnreservedConcurrentExecutions = 
   GetAccountSettingsCommand: () => ({ AccountLimit: { ConcurrentExecutions, UnreservedConcurrentExecutions } }),
 });
 
-const find = ({ stage = 'dev', values, stacks, next = {}, before = {}, answers = {} }: Case) => {
-  const best: Record<string, Answer> = {
+const find = ({ stage = 'dev', values, stacks, next = {}, before = {}, responses = {} }: Case) => {
+  const all: Record<string, Respond> = {
     ...quotaOf(1_000),
     GetTemplateCommand: ({ StackName = '' }) => ({
       TemplateBody: JSON.stringify(before[StackName.split('-').at(-1) as StackName] ?? {}),
     }),
     ListRolesCommand: () => ({ Roles: [{ Path: `/emissor/${stage}/sa-east-1/` }] }),
-    ...answers,
+    ...responses,
   };
   const connect = connectTo<{ input: Record<string, string> }>(
-    command => best[command.constructor.name]?.(command.input) ?? {},
+    command => all[command.constructor.name]?.(command.input) ?? {},
   );
   const deployed = aStage(values, stacks, stage);
-  const target = { deployed, outputs: {}, connect, unreachable: 'AWS does not answer.' } as never;
+  const target = { deployed, outputs: {}, connect, unreachable: 'AWS did not respond.' } as never;
   const templates = { Data: {}, Auth: {}, Webhooks: {}, Delivery: {}, ...next };
   const synthesise = async () => ({ templates });
   return findBeforeDeployment(target, synthesise, () => {});
 };
 
 describe('the preflight', () => {
-  it('finds no problem at a healthy stage, deployed or not', async () => {
+  it('finds no problems of a healthy stage, deployed or not', async () => {
     const [account, region] = ['111122223333', 'sa-east-1'];
     expect(await find({})).toEqual({ stage: 'dev', account, region, problems: [], unread: [] });
     expect(await find({ stacks: noStacks })).toMatchObject({ problems: [], unread: [] });
   });
 
-  it('continues after a check that it cannot make, and names the missing permission', async () => {
-    const { problems, unread } = await find({ answers: { ListRolesCommand: fail('AccessDenied') } });
+  it('continues after a check that cannot run, and reports the missing permission', async () => {
+    const { problems, unread } = await find({ responses: { ListRolesCommand: fail('AccessDenied') } });
     expect(problems).toEqual([]);
     expect(unread).toEqual([{ check: 'other Regions', sentence: expect.stringContaining('Access denied') }]);
   });
 
-  it('is in the runbook with all its checks', () => {
+  it('has all its checks in the runbook', () => {
     const runbook = readFileSync(join(import.meta.dirname, '../../../../docs/runbook.md'), 'utf8');
     const section = runbook.split('## Before a deployment')[1]?.split('\n## ')[0] ?? '';
     const listed = [...section.matchAll(/^- \*\*(.+?):\*\* /gm)].map(([, name]) => name);
-    const asked = checks.filter(({ when }) => when !== 'status').map(({ name }) => name);
-    expect(listed.toSorted()).toEqual(asked.toSorted());
+    const expected = checks.filter(({ when }) => when !== 'status').map(({ name }) => name);
+    expect(listed.toSorted()).toEqual(expected.toSorted());
   });
 
-  it('refuses a local run', async () => {
+  it('rejects a local run', async () => {
     expect(await runOpsOn({}, ['preflight'])).toMatchObject({ code: 1, stderr: expect.stringContaining('--stage') });
   });
 });
 
 const auth = (StackStatus: StackStatus, more = {}): Case => ({ stacks: { Auth: { StackStatus, ...more } } });
-/** Templates of `Auth` and `Webhooks` with a function each that reserves so much. */
+/** Returns templates of `Auth` and `Webhooks` with functions that reserve this concurrency. */
 const reserving = (inAuth: number, inWebhooks = 0): Templates => {
   const template = (ReservedConcurrentExecutions: number): Template => ({
     Resources: { Function: { Type: 'AWS::Lambda::Function', Properties: { ReservedConcurrentExecutions } } },
@@ -83,14 +83,14 @@ const reserving = (inAuth: number, inWebhooks = 0): Templates => {
   return { Auth: template(inAuth), Webhooks: template(inWebhooks) };
 };
 const authDomain = { name: 'auth.acme.com', certificateArn: 'arn:aws:acm:sa-east-1:111122223333:certificate/1' };
-/** Returns a domain with a certificate that covers it, unless that changes. */
+/** Returns a stage with a domain and its certificate, with changes to the certificate. */
 const withDomain = (changes: object = {}): Case => ({
   values: { authDomain },
-  answers: {
+  responses: {
     DescribeCertificateCommand: () => ({ Certificate: { Status: 'ISSUED', DomainName: authDomain.name, ...changes } }),
   },
 });
-/** Returns a stage deployed at a URL, which may be a domain. */
+/** Returns a stage that is deployed at a URL, with or without a custom domain. */
 const at = (url: string, AuthDomainTarget?: string): Case => {
   const outputs = Object.entries({ AuthUrl: `https://${url}`, AuthDomainTarget });
   const Outputs = outputs.flatMap(([OutputKey, OutputValue]) => (OutputValue ? [{ OutputKey, OutputValue }] : []));
@@ -121,38 +121,38 @@ describe('the preflight reports', () => {
       /^stacks: .*update-termination-protection/,
     ],
     [
-      'no bootstrap',
-      { answers: { GetParameterCommand: fail('ParameterNotFound') } },
+      'a missing bootstrap stack',
+      { responses: { GetParameterCommand: fail('ParameterNotFound') } },
       /^bootstrap: .*npx cdk bootstrap -c stage=dev/,
     ],
     [
-      'a quota below the file',
-      { values: { accountConcurrency: 20 }, answers: quotaOf(10) },
+      'a quota below the value in the file',
+      { values: { accountConcurrency: 20 }, responses: quotaOf(10) },
       /^concurrency: .*accountConcurrency to 20.*L-B99A9384.*or set accountConcurrency to 10/,
     ],
     [
       'a reservation in a new account',
-      { next: reserving(5), answers: quotaOf(10) },
+      { next: reserving(5), responses: quotaOf(10) },
       /^concurrency: .*5 would be left, and AWS requires 10 unreserved/,
     ],
     [
-      'a reservation alongside others',
-      { next: reserving(200), answers: quotaOf(1_000, 250) },
+      'a reservation in addition to other reservations',
+      { next: reserving(200), responses: quotaOf(1_000, 250) },
       /^concurrency: .*other functions reserve 750: 50 would be left, and AWS requires 100/,
     ],
     [
-      'reservations that do not fit while stacks are deployed one by one',
-      { before: reserving(150, 50), next: reserving(100, 100), answers: quotaOf(300, 100) },
+      'reservations that exceed the quota during the deployment',
+      { before: reserving(150, 50), next: reserving(100, 100), responses: quotaOf(300, 100) },
       /^concurrency: .* up to 250 of 300 .*: 50 would be left.* deploy the lower value first/,
     ],
     [
-      'lanes that leave too little',
-      { values: { accountConcurrency: 1_000 }, answers: quotaOf(1_000, 91) },
+      'lanes that leave too few executions',
+      { values: { accountConcurrency: 1_000 }, responses: quotaOf(1_000, 91) },
       /^concurrency: the lanes may use 90 of the 91 /,
     ],
     [
       'a missing certificate',
-      { ...withDomain(), answers: { DescribeCertificateCommand: fail('ResourceNotFoundException') } },
+      { ...withDomain(), responses: { DescribeCertificateCommand: fail('ResourceNotFoundException') } },
       /^certificates: there is no cert/,
     ],
     ['an unissued certificate', withDomain({ Status: 'PENDING_VALIDATION' }), /^certificates: .*Add the DNS records/],
@@ -164,13 +164,13 @@ describe('the preflight reports', () => {
     ],
     ['a stage for customers without domains', { stage: 'prod', values: prod }, /^domains: .*authDomain and baseDomain/],
     [
-      'a domain that is added to a deployed stage',
+      'a new domain of a deployed stage',
       { ...withDomain(), ...at('x.example.com') },
-      /^domains: .*the URL that authDomain names/,
+      /^domains: .*the URL of authDomain\./,
     ],
-    ['a domain that is removed', at('auth.acme.com', 'd-1.example.com'), /^domains: .*Restore authDomain/],
+    ['a removed domain', at('auth.acme.com', 'd-1.example.com'), /^domains: .*Restore authDomain/],
     [
-      'a domain that is replaced',
+      'a replaced domain',
       { ...withDomain(), ...at('login.acme.com', 'd-1.example.com') },
       /^domains: .*Restore authDomain/,
     ],
@@ -179,15 +179,15 @@ describe('the preflight reports', () => {
       { values: { ...retain, protection: true }, stacks: noStacks },
       /^protection: .*Set protection: false/,
     ],
-    ['a stage of another owner', ownedBy('ana'), /^owner: .*belongs to payments.*names ana/],
+    ['a stage of another owner', ownedBy('ana'), /^owner: .*belongs to payments.*is ana\./],
     [
       'a stage in another Region',
-      { answers: { ListRolesCommand: () => ({ Roles: [{ Path: '/emissor/dev/eu-west-1/' }] }) } },
+      { responses: { ListRolesCommand: () => ({ Roles: [{ Path: '/emissor/dev/eu-west-1/' }] }) } },
       /^other Regions: .*in eu-west-1 of this account/,
     ],
     [
       'left-overs',
-      { values: retain, stacks: noStacks, answers: leftOver },
+      { values: retain, stacks: noStacks, responses: leftOver },
       /^left-overs: 2 tables and queues .*Clients1-A, …/,
     ],
     [
@@ -195,24 +195,24 @@ describe('the preflight reports', () => {
       { values: retain, before: table, next: topic },
       /^removed data: .*Users of Emissor-dev-Data/,
     ],
-  ])('%s', async (_what, of, sentence) => {
+  ])('%s', async (_case, of, sentence) => {
     const { problems } = await find(of);
     expect(problems.map(found => `${found.check}: ${found.sentence}`)).toEqual([expect.stringMatching(sentence)]);
   });
 
   it.each<[string, Case]>([
-    ['a first deployment that failed', auth('ROLLBACK_COMPLETE')],
-    ['a deployment that was rolled back', auth('UPDATE_ROLLBACK_COMPLETE')],
-    ['reservations that leave 100', { next: reserving(200), answers: quotaOf(300) }],
-    ['reservations that the stage has', { before: reserving(900), next: reserving(900), answers: quotaOf(1_000, 100) }],
+    ['a failed first deployment', auth('ROLLBACK_COMPLETE')],
+    ['a rolled back deployment', auth('UPDATE_ROLLBACK_COMPLETE')],
+    ['reservations that leave 100 executions', { next: reserving(200), responses: quotaOf(300) }],
+    ['unchanged reservations', { before: reserving(900), next: reserving(900), responses: quotaOf(1_000, 100) }],
     ['a wildcard certificate', withDomain({ DomainName: '*.acme.com' })],
-    ['a stage that has no domain', at('x.example.com')],
-    ['a domain that stays', { ...withDomain(), ...at('auth.acme.com', 'd-1.example.com') }],
-    ['left-overs of a stage that is deployed', { values: retain, answers: leftOver }],
-    ['left-overs of a stage that does not retain data', { stacks: noStacks, answers: leftOver }],
-    ['a table that stays', { values: retain, before: table, next: table }],
+    ['a stage without a domain', at('x.example.com')],
+    ['an unchanged domain', { ...withDomain(), ...at('auth.acme.com', 'd-1.example.com') }],
+    ['left-overs of a deployed stage', { values: retain, responses: leftOver }],
+    ['left-overs of a stage that does not retain data', { stacks: noStacks, responses: leftOver }],
+    ['an unchanged table', { values: retain, before: table, next: table }],
     ['a stage of the same owner', ownedBy('payments')],
-  ])('no problem for %s', async (_what, of) => {
+  ])('no problem for %s', async (_case, of) => {
     expect(await find(of)).toMatchObject({ problems: [] });
   });
 });

@@ -4,7 +4,7 @@ import { findProblems } from '../../../../ops/status/checks.ts';
 import { reportStatus, type Status } from '../../../../ops/status/status.command.ts';
 import { aStage, noStacks } from '../a-stage.ts';
 
-// `ops status` describes each problem, and what to do, in one sentence (contract, section 7).
+// `ops status` describes each problem in one sentence with advice (contract, section 7).
 
 const now = Date.parse('2026-11-22T00:00:00Z');
 
@@ -13,7 +13,7 @@ const noDeliveries = {
   late: { groups: [], isCutOff: false },
 };
 
-/** Returns the status of a healthy stage, except for changes. */
+/** Returns the status of a healthy stage with changes. */
 const statusOf = ({ stacks, region, account }: StageStacks, changes: Partial<Status> = {}): Status => ({
   ...{ target: 'stage dev', stage: 'dev', region, account, checkout: '0.1.0' },
   stacks: stacks.map(({ name, stackName, found }) => ({
@@ -37,11 +37,11 @@ const problems = (deployed: StageStacks, changes: Partial<Status> = {}) =>
   findProblems(statusOf(deployed, changes), deployed, now);
 
 describe('the problems of a stage', () => {
-  it('are empty if all is well', () => {
+  it('are empty for a healthy stage', () => {
     expect(problems(aStage())).toEqual([]);
   });
 
-  it('are missing stacks, all or some', () => {
+  it('include missing stacks', () => {
     const next = 'npm run preflight -- --stage dev, then npx cdk deploy --all -c stage=dev.';
     expect(problems(aStage({}, noStacks))).toEqual([
       `stage dev is not deployed in sa-east-1 of account 111122223333: ${next}`,
@@ -54,7 +54,7 @@ describe('the problems of a stage', () => {
   it.each([
     [{ version: '0.2.0' }, 'at different versions, 0.1.0 (Emissor-dev-Data, ', ') and 0.2.0 (Emissor-dev-Auth)'],
     [{ release: 'r2' }, 'of different releases, r1 (', ') and r2 (Emissor-dev-Auth)'],
-  ])('are stacks of several versions, or of several commits of one: %j', (ofAuth, start, end) => {
+  ])('include stacks with different versions or releases: %j', (ofAuth, start, end) => {
     const [data, auth, ...others] = statusOf(aStage()).stacks ?? [];
     const stacks = [data, ...others, { ...auth, ...ofAuth }] as Status['stacks'];
     const names = 'Emissor-dev-Webhooks, Emissor-dev-Delivery and Emissor-dev-Smoke';
@@ -71,9 +71,9 @@ describe('the problems of a stage', () => {
     [
       'still shifting',
       { version: 5, sharing: [6] },
-      'No deployment is in progress, but some of the traffic still goes to another version: Discovery (at version 5 and 6, deployed 5). npm run ops -- --stage dev rollback lists the releases; npm run ops -- --stage dev rollback RELEASE sends all traffic to one.',
+      'No deployment is in progress, but some of the traffic still goes to another version: Discovery (at version 5 and 6, deployed 5). npm run ops -- --stage dev rollback lists the releases, and npm run ops -- --stage dev rollback RELEASE sends all traffic to one of them.',
     ],
-  ])('are aliases that are %s, unless a deployment is in progress', (_state, versions, problem) => {
+  ])('include aliases that are %s, unless a deployment is in progress', (_state, versions, problem) => {
     const movedAliases = [{ function: 'Discovery', deployedVersion: 5, ...versions }];
     expect(problems(aStage(), { movedAliases })).toEqual([problem]);
     const deploying = problems(aStage({}, { Auth: { StackStatus: 'UPDATE_IN_PROGRESS' } }), { movedAliases });
@@ -90,7 +90,7 @@ describe('the problems of a stage', () => {
     [{ queues: unread, keys: unread }, `${inParts} 2 parts could not be read.`],
     [{ queues: unread, ...partly }, `${inParts} 1 part could not be read. 3 parts were read only partly.`],
     [{ deliveries: manyLate }, `${inParts} 1 part was read only partly.`],
-  ])('are empty for the parts that could be read, and the others are counted: %j', (changes, where) => {
+  ])('are limited to the parts that were read, and the other parts are counted: %j', (changes, where) => {
     const { text } = reportStatus(statusOf(aStage(), changes));
     expect(text.split('\n').at(-1)).toBe(`No problems found${where}`);
   });
@@ -101,11 +101,11 @@ describe('the problems of a stage', () => {
     ['UPDATE_ROLLBACK_FAILED', /npx cdk rollback Emissor-dev-Auth -c stage=dev$/],
     ['DELETE_FAILED', /aws cloudformation delete-stack --region sa-east-1 --stack-name Emissor-dev-Auth$/],
     ['UPDATE_IN_PROGRESS', /Wait until it has ended\.$/],
-  ] as const)('are the state %s of a stack', (StackStatus, message) => {
+  ] as const)('include a stack in the state %s', (StackStatus, message) => {
     expect(problems(aStage({}, { Auth: { StackStatus } }))).toEqual([expect.stringMatching(message)]);
   });
 
-  it('are a first deployment that failed in a protected stack: only that stack loses its protection', () => {
+  it('include a failed first deployment of a protected stack, with the command to unprotect only that stack', () => {
     const Auth = { StackStatus: 'ROLLBACK_COMPLETE', EnableTerminationProtection: true } as const;
     const found = problems(aStage({ removalPolicy: 'retain', protection: true }, { Auth }));
     expect(found[0]).toMatch(
@@ -114,7 +114,7 @@ describe('the problems of a stage', () => {
     expect(found[0]).not.toContain('stages/dev.ts');
   });
 
-  it('are a stack for smoke tests that the stage file no longer requests, whatever its version', () => {
+  it('include a stack for smoke tests that the stage file no longer defines', () => {
     const elsewhere = { smokeReceiverUrl: 'https://smoke.emissor.com.br' };
     const orphaned = aStage(elsewhere);
     const stacks = statusOf(orphaned).stacks?.map((view, index) => (index === 4 ? { ...view, version: '0' } : view));
@@ -131,7 +131,7 @@ describe('the problems of a stage', () => {
     expect(problems(aStage(elsewhere, { Smoke: { StackStatus: 'DELETE_IN_PROGRESS' } }))[0]).toMatch(/Wait until/);
   });
 
-  it('are unprotected stacks and tables of a stage that keeps its data', () => {
+  it('include unprotected stacks and tables of a stage that retains its data', () => {
     const tables = [
       { name: 'open', indexes: [], deletionProtection: false },
       { name: 'kept', indexes: [], deletionProtection: true },
@@ -148,7 +148,7 @@ describe('the problems of a stage', () => {
     );
   });
 
-  it('are queues that are behind: held up by slow receivers, or without a running consumer', () => {
+  it('include queues that are behind because of slow receivers or a stopped consumer', () => {
     const queue = { waiting: 1, delayed: 0, oldestSeconds: 301 };
     const found = problems(aStage(), {
       queues: [
@@ -158,26 +158,26 @@ describe('the problems of a stage', () => {
       ],
     });
     expect(found).toEqual([
-      '40 messages wait in the events queue, 3 are in flight, the oldest for 301 s: npm run ops -- --stage dev webhooks list --slow shows the slow receivers.',
-      '1 message waits in the retry queue, none is in flight, the oldest for 301 s. Check that its consumer runs: docs/runbook.md, "EventsStuck".',
+      '40 messages wait in the events queue, 3 are in flight, the oldest for 301 s. npm run ops -- --stage dev webhooks list --slow shows the slow receivers.',
+      '1 message waits in the retry queue, none is in flight, the oldest for 301 s. Check that the consumer of the queue runs: docs/runbook.md, "EventsStuck".',
     ]);
   });
 
   it.each([
     ['events', { waiting: 50_000, inFlight: 400, oldestSeconds: 240 }, true],
-    ['events', { waiting: 900, inFlight: 100, oldestSeconds: 0 }, true], // received too many times for SQS to report its age
+    ['events', { waiting: 900, inFlight: 100, oldestSeconds: 0 }, true], // SQS no longer reports the age of a message that was received often
     ['events', { waiting: 0, inFlight: 3, oldestSeconds: 301 }, true],
-    ['events', { waiting: 0, inFlight: 0, oldestSeconds: 301 }, false], // an age of some minutes ago
+    ['events', { waiting: 0, inFlight: 0, oldestSeconds: 301 }, false], // the age is outdated
     ['events', { waiting: 24, inFlight: 900, oldestSeconds: 300 }, false], // a busy stage
     ['retry', { waiting: 0, inFlight: 9_000, oldestSeconds: 7_200 }, true],
     ['slow', { waiting: 0, inFlight: 60, oldestSeconds: 900 }, false], // normal for slow receivers
     ['slow', { waiting: 20, inFlight: 5, oldestSeconds: null }, true],
-  ])('are queues that are behind, by count or by age: %s %o', (queue, depth, isBehind) => {
+  ])('include queues that are behind by count or age: %s %o', (queue, depth, isBehind) => {
     const found = problems(aStage(), { queues: [{ queue, delayed: 0, ...depth }] });
     expect(found).toHaveLength(isBehind ? 1 : 0);
   });
 
-  it('are recipients who get no pages or no tickets', () => {
+  it('include recipients who do not receive pages or tickets', () => {
     const one = { mail: 'page', address: 'ana@acme.com', state: 'not confirmed' } as const;
     const other = { ...one, address: 'bia@acme.com', state: 'not subscribed' } as const;
     const ticket = { ...other, mail: 'ticket' } as const;
@@ -191,7 +191,7 @@ describe('the problems of a stage', () => {
     expect(text).toMatch(/^Alarm recipients\npages +ana@acme\.com: not confirmed$/m);
   });
 
-  it('are firing alarms, dead-letter messages, and missing or overdue keys', () => {
+  it('include firing alarms, dead-letter messages, and missing or overdue keys', () => {
     const ringing = [{ name: 'a', since: null, description: '' }];
     const key = { kind: 'mac', keys: 1, activeSince: '2026-01-01T00:00:00Z', nextActiveFrom: null } as const;
     expect(
@@ -206,8 +206,8 @@ describe('the problems of a stage', () => {
       }),
     ).toEqual([
       expect.stringMatching(/^1 alarm is firing/),
-      '2 dead-letter messages: npm run ops -- --stage dev dlq list shows why.',
-      expect.stringMatching(/^there is no signing key.* npm run ops -- --stage dev keys rotate creates it/),
+      '2 dead-letter messages. npm run ops -- --stage dev dlq list shows the reasons.',
+      expect.stringMatching(/^there is no signing key.* npm run ops -- --stage dev keys rotate creates the key/),
       expect.stringMatching(/^the next mac key has been due since 2026-11-20T21:00:00Z/),
     ]);
   });

@@ -8,14 +8,14 @@ import type { Status } from '../../../../ops/status/status.command.ts';
 import { startOperatedTables } from '../../../support/operated-tables.ts';
 import { aDelivery, aRecord, aWebhook } from '../../delivery/builders.ts';
 
-// `ops status` shows the state of a stage and its problems (contract, section 7). Its verdicts are in status-problems.test.ts.
+// `ops status` shows the state of a stage and its problems (contract, section 7). status-problems.test.ts tests the problems.
 
 const day = 86_400_000;
 const iso = (moment: number) => new Date(moment).toISOString();
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
 
-/** Runs `status` with some outputs replaced or (`undefined`) removed. */
+/** Runs `status` with changed outputs. `undefined` removes an output. */
 const status = (outputs: Record<string, string | undefined>, ...options: string[]) =>
   operated.under({ outputs }).run('status', ...options);
 
@@ -28,7 +28,7 @@ const read = async (replaced: Record<string, string | undefined> = {}): Promise<
 const { put } = operated;
 
 describe('ops status', () => {
-  it('counts messages, finds webhooks that are suspended or fail, and shows when the next keys are due', async () => {
+  it('shows queue sizes, suspended and failing webhooks, and the due times of the next keys', async () => {
     const activeFrom = Date.now() - 10 * day;
     for (const key of await operated.items('Keyring')) await put('Keyring', { ...key, activeFrom });
     const next = { kind: 'mac', generation: 2, keyId: 'next', createdAt: 1, activeFrom: activeFrom + 11 * day };
@@ -67,9 +67,9 @@ describe('ops status', () => {
     const noOthers = { inFlight: 0, delayed: 0, oldestSeconds: null };
     expect(found.queues).toEqual(Object.entries(waiting).map(([queue, waiting]) => ({ queue, waiting, ...noOthers })));
     expect(found.problems).toEqual([
-      expect.stringMatching(/^1 dead-letter message: npm run ops -- dlq list/),
-      expect.stringMatching(/^1 webhook failing for over a day .*: npm run ops -- webhooks list --failing/),
-      expect.stringMatching(/^1 webhook suspended after failures \(gone for demanda\.criada\): .* list --suspended/),
+      expect.stringMatching(/^1 dead-letter message\. npm run ops -- dlq list/),
+      expect.stringMatching(/^1 webhook failing for over a day .*\. Run: npm run ops -- webhooks list --failing/),
+      expect.stringMatching(/^1 webhook suspended after failures \(gone for demanda\.criada\)\. .* list --suspended/),
     ]);
     const { stdout } = await status({});
     expect(stdout).toMatch(/^events +2 +0 +0 +-$/m);
@@ -79,7 +79,7 @@ describe('ops status', () => {
     expect(stdout).toContain('\nProblems:\n- 1 dead-letter message');
   });
 
-  it('reports the parts that it can read, and the errors of the others', async () => {
+  it('reports the readable parts, and the errors of the other parts', async () => {
     const { keys, queues: part, webhooks } = await read({ KeyringTable: undefined, SlowQueueUrl: undefined });
     expect(keys).toEqual({ unread: expect.stringContaining('has no output "KeyringTable"') });
     expect(part).toEqual({ unread: expect.stringContaining('has no output "SlowQueueUrl"') });
@@ -115,7 +115,7 @@ describe('ops status of deliveries', () => {
     await add('recent', due(now - 2 * minute));
   });
 
-  it('shows failed, held and overdue ones by account, event and cause, each with a command and its section', async () => {
+  it('shows failed, held and overdue deliveries by account, event and cause, with a command and a runbook section', async () => {
     const { deliveries, problems } = await read();
     const event = 'demanda.criada';
     const since = (ago: number) => iso(now - ago * minute);
@@ -138,12 +138,12 @@ describe('ops status of deliveries', () => {
     ]);
   });
 
-  it('reports that it did not read everything', async () => {
+  it('reports that it did not read all deliveries', async () => {
     const late = Array.from({ length: 275 }, (_, number) => ({
       ...{ id: `x${number}`, part: 'head', dueShard: '3', dueAt: dueKey(now, `x${number}`), ttl: 1 },
     }));
     await put('Deliveries', ...late);
-    expect((await status({})).stdout).toContain('not all pending deliveries were read: more may be overdue');
+    expect((await status({})).stdout).toContain('not all pending deliveries were read, so more may be overdue');
   });
 });
 

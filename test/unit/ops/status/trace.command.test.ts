@@ -7,7 +7,7 @@ import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
 const root = join(import.meta.dirname, '../../../..');
 
-/** Returns the output of a deployed function without an environment. */
+/** Returns the errors of a bundled function that runs without its environment. */
 const failWithoutEnvironment = (entry: string): string => {
   mkdirSync(join(root, '.local'), { recursive: true });
   const directory = mkdtempSync(join(root, '.local/trace-'));
@@ -18,7 +18,7 @@ const failWithoutEnvironment = (entry: string): string => {
 
 const trace = (name: string, logged: string) => runOpsInProcess(['trace', name], logged);
 
-it('names the line of the source that threw in a deployed function', async () => {
+it('shows the source line of an error in a deployed function', async () => {
   const logged = failWithoutEnvironment('lambdas/auth/endpoints/token.handler.ts');
   expect(logged).toMatch(/at readEnvironment \(file:\S+index\.mjs:\d+:\d+\)/);
   const { stdout, stderr } = await trace('token', logged);
@@ -32,12 +32,12 @@ it.each([
   ['text without a position', 'nothing happened\n'],
   ['a position in a file of Node', '    at node:internal/process/task_queues:104:5\n'],
   ['a position outside the bundle', 'at x (file:///var/task/index.mjs:999999:1)\n'],
-  ['nothing', ''],
+  ['empty input', ''],
 ])('leaves %s unchanged', async (_case, logged) => {
   expect(await trace('rotate-keys', logged)).toEqual({ code: 0, stdout: logged, stderr: '' });
 });
 
-it('rejects an unknown function name, and lists the known ones', async () => {
+it('rejects an unknown function, and lists the known functions', async () => {
   const { code, stderr } = await trace('tokens', '');
   expect(code).toBe(2);
   expect(stderr).toContain('deliver, deliveries-api, discovery');

@@ -5,19 +5,19 @@ import { batchDelete } from '../../../../ops/stores/batch-delete.ts';
 
 type Requests = Record<string, { readonly DeleteRequest: { readonly Key: Item } }[]>;
 
-/** Returns a store that leaves some deletions undone: `skips` decides by the id and the number of calls for it. */
+/** Returns a store that leaves deletions unprocessed if `skips` returns true for the id and its number of previous calls. */
 function storeOf(skips: (id: unknown, time: number) => boolean = () => false) {
   const deleted: unknown[] = [];
   const sizes: number[] = [];
-  const asked = new Map<unknown, number>();
+  const calls = new Map<unknown, number>();
   const send = async ({ input }: { input: { RequestItems: Requests } }) => {
     const UnprocessedItems: Requests = {};
     sizes.push(Object.values(input.RequestItems).flat().length);
     for (const [table, requests] of Object.entries(input.RequestItems)) {
       for (const request of requests) {
         const { id } = request.DeleteRequest.Key;
-        const time = asked.get(id) ?? 0;
-        asked.set(id, time + 1);
+        const time = calls.get(id) ?? 0;
+        calls.set(id, time + 1);
         if (skips(id, time)) UnprocessedItems[table] = [...(UnprocessedItems[table] ?? []), request];
         else deleted.push(`${table} ${id}`);
       }
@@ -31,7 +31,7 @@ const keys = (count: number): ItemKey[] =>
   Array.from({ length: count }, (_, id) => ({ table: id % 3 === 0 ? 'Users' : 'Sessions', key: { id } }));
 const nameOf = ({ table, key }: ItemKey) => `${table} ${key.id}`;
 
-it('deletes all items of several tables, each once, 25 a request, and reports how many', async () => {
+it('deletes each item of several tables once, in requests of 25, and reports the number', async () => {
   const deletesAll = fc.asyncProperty(fc.nat(700), async count => {
     const { dynamo, deleted, sizes } = storeOf();
     let reported = 0;
@@ -45,28 +45,28 @@ it('deletes all items of several tables, each once, 25 a request, and reports ho
   await fc.assert(deletesAll, { numRuns: 30 });
 });
 
-it('names an item once in a request, and counts it once', async () => {
+it('deletes and counts a repeated item once', async () => {
   const { dynamo, sizes } = storeOf();
-  const told: number[] = [];
-  await batchDelete(dynamo, [...keys(3), ...keys(2)], more => told.push(more));
-  expect([sizes, told]).toEqual([[3], [3]]);
+  const counts: number[] = [];
+  await batchDelete(dynamo, [...keys(3), ...keys(2)], more => counts.push(more));
+  expect([sizes, counts]).toEqual([[3], [3]]);
 });
 
-it('reports all deletions when it fails, and then stops', async () => {
+it('reports all deletions if it fails, and then stops', async () => {
   const { dynamo, deleted } = storeOf();
-  let told = 0;
+  let reported = 0;
   const deleting = batchDelete(dynamo, keys(700), more => {
-    told += more;
-    if (told > 50) throw new Error('interrupted');
+    reported += more;
+    if (reported > 50) throw new Error('interrupted');
   });
   await expect(deleting).rejects.toThrow('interrupted');
-  const gone = deleted.length;
-  expect(told).toBe(gone);
+  const { length } = deleted;
+  expect(reported).toBe(length);
   await new Promise(setImmediate);
-  expect(deleted).toHaveLength(gone);
+  expect(deleted).toHaveLength(length);
 });
 
-it('repeats the deletions that the store left undone', async () => {
+it('repeats unprocessed deletions', async () => {
   const { dynamo, deleted } = storeOf((id, time) => Number(id) % 7 === 0 && time === 0);
   await batchDelete(dynamo, keys(60));
   expect(new Set(deleted).size).toBe(60);

@@ -47,8 +47,8 @@ const aReplay = (id: string): Replay => ({
 });
 
 /**
- * Runs every file of the functions that writes items, for all their kinds and one account. An unlisted file could write
- * items that no export and no deletion covers: the linter requires each one here (`lint/item-writers.grit`).
+ * Runs each file that writes items, for all kinds of items of one account. The linter requires every such file here
+ * (`lint/item-writers.grit`), because items of other files could be missing in exports and deletions.
  */
 const drives: Readonly<Record<string, () => Promise<unknown>>> = {
   'stores/client-store.ts': async () => {
@@ -63,7 +63,7 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
     const owner = { userId, clientId, accountId: account, userVersion: 1, clientVersion: 1, scope: '' };
     const used = { counter: 1, keyId: 'key', createdAt: moment, rotatedAt: moment };
     const ends = { idleExpiresAt: moment + 60_000, absoluteExpiresAt: moment + 60_000 };
-    // More than one batch of deletions.
+    // The number of sessions exceeds one batch of deletions.
     for (let at = 0; at < 60; at++)
       await sessions.createSession({ sessionId: `${userId}-${at}`, ...owner, ...used, ...ends });
   },
@@ -113,7 +113,7 @@ const store = (table: string) => ({ ...systemTime, dynamo: operated.database.dyn
 const kindsOf = (table: string, item: Item) =>
   Object.entries(itemKinds).flatMap(([name, kind]) => (kind.table === table && kind.is(item) ? [name] : []));
 
-/** Returns all items of the tables, each with its kinds. */
+/** Returns all items of the tables with their kinds. */
 async function itemsByKind() {
   const found: { readonly item: Item; readonly kinds: readonly string[] }[] = [];
   for (const TableName of tableNames()) {
@@ -124,7 +124,7 @@ async function itemsByKind() {
   return found;
 }
 
-/** Exports the account. Returns its lines and their types. */
+/** Exports the account. Returns the lines and their types. */
 async function exported(file: string) {
   await operated.ask(`accounts export ${account} --out ${file}`);
   const text = await readFile(file, 'utf8');
@@ -132,7 +132,7 @@ async function exported(file: string) {
   return { text, lines, types: lines.map(line => JSON.parse(line).type).sort() };
 }
 
-it('every item has one kind, which is exported and deleted or has a reason not to be', async () => {
+it('every item has exactly one kind, and is exported and deleted unless the kind has an exception', async () => {
   for (const drive of Object.values(drives)) await drive();
   const stored = await itemsByKind();
   expect(stored.filter(({ kinds }) => kinds.length !== 1)).toEqual([]);
@@ -147,7 +147,7 @@ it('every item has one kind, which is exported and deleted or has a reason not t
   expect(text).not.toMatch(/argon2|passwordHash|"hash"|encrypted/);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 
-  // An export that was interrupted within a line starts again.
+  // An export restarts after an interruption within a line.
   await writeFile(`${second}.partial`, `${lines[0]}\n{"type":"delivery","id":"evt_cut`);
   expect((await exported(second)).types).toEqual(types);
   expect(await readdir(folder)).toEqual(['account.ndjson', 'second.ndjson']);
@@ -161,7 +161,7 @@ it('every item has one kind, which is exported and deleted or has a reason not t
   for (const name of [account, clientId, userId]) expect(JSON.stringify(left)).not.toContain(name);
 });
 
-it('an account without data, or to a file that cannot be written, is not exported', async () => {
+it('the export fails for an account without data, and for a file that cannot be written', async () => {
   const ask = (id: string, ...more: string[]) => operated.run('accounts', 'export', id, ...more);
   expect(await ask('nobody', '--out', join(folder, 'nothing.ndjson'))).toMatchObject({ code: 1, stdout: '' });
   expect((await readdir(folder)).filter(name => name.startsWith('nothing'))).toEqual([]);

@@ -21,23 +21,23 @@ const { dynamo } = operated.database;
 const loginOf = (email: string) => operated.item('Credentials', { email });
 const store = makeDeliveryStore({ ...systemTime, dynamo, table: 'Deliveries' });
 const deleteUnder = (account: string, conditions: Conditions) => under(conditions).ask(`accounts delete ${account}`);
-/** Deletes an account, and calls a function after the question, before any deletion. */
+/** Deletes an account, and calls a function after the confirmation and before any deletion. */
 const deleteWhile = (account: string, act: () => Promise<unknown>) =>
   deleteUnder(account, { before: ['Scan', 3, act] });
 
 describe('ops accounts delete', () => {
-  it('is refused without --yes, and for an account without data', async () => {
+  it('fails without --yes, and for an account without data', async () => {
     const { email } = await createUser('asked');
-    const asks =
+    const question =
       /^error: This permanently deletes account asked of .*: 1 user, and all deliveries .* --yes to confirm\.\n$/;
-    const refused = { code: 1, stdout: '', stderr: expect.stringMatching(asks) };
+    const refused = { code: 1, stdout: '', stderr: expect.stringMatching(question) };
     expect(await operated.run('accounts delete asked')).toEqual(refused);
     expect(await loginOf(email)).toBeDefined();
-    const nothing = { code: 1, stderr: expect.stringMatching(/^error: There is no data of account "nobody"/m) };
+    const nothing = { code: 1, stderr: expect.stringMatching(/^error: Account "nobody" has no data/m) };
     expect(await operated.run('--yes accounts delete nobody')).toMatchObject(nothing);
   });
 
-  it('keeps the login of a user who moves to another account while it asks', async () => {
+  it('keeps the login of a user who moves to another account during the confirmation', async () => {
     const [{ email }, stays] = [await createUser('moving-a'), await createUser('moving-a')];
     await deleteWhile('moving-a', async () => {
       await ask(`users delete ${email}`);
@@ -48,13 +48,13 @@ describe('ops accounts delete', () => {
     expect(await ask('users list --account moving-a')).toEqual([]);
   });
 
-  it('deletes the login of a user whose address changes while it asks', async () => {
+  it('deletes the login of a user if its address changes during the confirmation', async () => {
     const { userId, email } = await createUser('renamed');
     await deleteWhile('renamed', () => ask(`users set-email ${userId} next-${email}`));
     expect([await loginOf(email), await loginOf(`next-${email}`)]).toEqual([undefined, undefined]);
   });
 
-  it('counts the webhooks that it deleted, though they change while it asks', async () => {
+  it('counts the deleted webhooks, even if the webhooks change during the confirmation', async () => {
     const accountId = 'webhooks';
     await createUser(accountId);
     await operated.put('Webhooks', aWebhook({ accountId }));
@@ -66,20 +66,20 @@ describe('ops accounts delete', () => {
     expect(counts).toMatchObject({ users: 1, webhooks: 2 });
   });
 
-  it('keeps a client that moves to another account while it asks, and deletes one that moves to it', async () => {
-    const leaves = await createClient('Leaves', '--account=binding-a');
-    const comes = await createClient('Comes', '--account=binding-b');
+  it('keeps a client that leaves the account during the confirmation, and deletes a client that joins it', async () => {
+    const leaving = await createClient('Leaving', '--account=binding-a');
+    const joining = await createClient('Joining', '--account=binding-b');
     await createUser('binding-a');
     await deleteWhile('binding-a', async () => {
-      await ask(`clients update ${leaves.clientId} --account binding-b`);
-      await ask(`clients update ${comes.clientId} --account binding-a`);
+      await ask(`clients update ${leaving.clientId} --account binding-b`);
+      await ask(`clients update ${joining.clientId} --account binding-a`);
     });
     const kept = { accountId: 'binding-b', status: 'enabled' };
-    expect(await ask(`clients show ${leaves.clientId}`)).toMatchObject(kept);
-    expect(await operated.run(`clients show ${comes.clientId}`)).toMatchObject({ code: 1 });
+    expect(await ask(`clients show ${leaving.clientId}`)).toMatchObject(kept);
+    expect(await operated.run(`clients show ${joining.clientId}`)).toMatchObject({ code: 1 });
   });
 
-  it('waits for attempts in flight, and deletes what they store', async () => {
+  it('waits for attempts in flight, and deletes the deliveries that they store', async () => {
     const late = settled(aDelivery({ createdAt: Date.now(), accountId: 'attempting' }), 'delivered', Date.now());
     await createUser('attempting');
     await operated.put('Webhooks', aWebhook({ accountId: 'attempting' }));
@@ -93,7 +93,7 @@ describe('ops accounts delete', () => {
     expect(await store.read([late.id])).toEqual([]);
   });
 
-  it('waits for attempts also if an earlier run deleted the webhooks, and stops waiting if it is interrupted', async () => {
+  it('also waits for attempts if an earlier run deleted the webhooks, and stops waiting if it is interrupted', async () => {
     const [waits, ends]: [number[], number[]] = [[], []];
     const pause = async (milliseconds: number, signal?: AbortSignal) => {
       waits.push(milliseconds);
@@ -121,7 +121,7 @@ describe('the dead-letter messages of an account', () => {
   it.each<[string, string | number]>([
     ['letters', 'letters'],
     ['123', 123],
-  ])('of any kind are deleted, and no others: %s', async (account, id) => {
+  ])('are deleted in any form, without those of other accounts: %s', async (account, id) => {
     const event = { id_conta: id, event: 'demanda.xx', id_demanda: 1 };
     const named = [
       event,
@@ -142,7 +142,7 @@ describe('the dead-letter messages of an account', () => {
     await ask('dlq', 'discard', ...left.map(({ messageId }) => messageId));
   });
 
-  it('that another command has in flight are reported', async () => {
+  it('are reported if another command has them in flight', async () => {
     await createUser('inflight');
     await operated.send('dead', JSON.stringify({ id_conta: 'inflight' }));
     expect(await operated.receive('dead')).toHaveLength(1);
@@ -151,7 +151,7 @@ describe('the dead-letter messages of an account', () => {
     expect(await operated.run('--yes accounts delete inflight')).toMatchObject({ code: 1, stderr });
   });
 
-  it('are visible again at once if the command is interrupted', async () => {
+  it('are immediately visible again if the command is interrupted', async () => {
     await createUser('stopped');
     const sent = [await operated.send('dead', 'another'), await operated.send('dead', 'one more')];
     const stopped = under({ before: ['ReceiveMessage', 1, interrupt] }).run('--yes accounts delete stopped');
@@ -160,16 +160,16 @@ describe('the dead-letter messages of an account', () => {
     expect(left.map(({ messageId }) => messageId)).toEqual(sent);
   });
 
-  // SQS returns an empty answer, without an error, once 120,000 messages are in flight.
-  const tooMany = /^100001 dead-letter messages of other accounts were read, .*"dlq redrive".* repeat the command\.$/;
+  // SQS returns an empty response, without an error, once 120,000 messages are in flight.
+  const tooMany = /^Stopped after 100001 dead-letter messages of other accounts\. .*"dlq redrive".* again\.$/;
   it.each([
     [100_000, { deadLetters: 1, inFlight: 0 }],
     [100_001, expect.stringMatching(tooMany)],
-  ])('may be behind others: after reading %i, the command continues or reports it', async (others, outcome) => {
-    const letters = [...Array.from({ length: others }, () => ({ id_conta: 'bolt' })), { id_conta: 'acme' }];
+  ])('are deleted behind up to 100,000 messages of other accounts: %i', async (others, outcome) => {
+    const messages = [...Array.from({ length: others }, () => ({ id_conta: 'bolt' })), { id_conta: 'acme' }];
     const queues = {
       deadLetters: async function* () {
-        for (const [at, body] of letters.entries())
+        for (const [at, body] of messages.entries())
           yield { body: JSON.stringify(body), origin: { messageId: `${at}` } } as DeadLetter;
       },
       countInFlight: async () => 0,
@@ -180,7 +180,7 @@ describe('the dead-letter messages of an account', () => {
 });
 
 describe('the export of an account', () => {
-  it('has each delivery once, even if some move between its two lists meanwhile', async () => {
+  it('contains each delivery once, even if deliveries move between the two lists during the export', async () => {
     const times = { createdAt: Date.now(), scheduledAt: Date.now() };
     const make = (id: string) => aDelivery({ ...times, accountId: 'exporting', id: `evt_${id.padStart(27, '0')}` });
     const [retried, resent] = [make('1'), make('2')];

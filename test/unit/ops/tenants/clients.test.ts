@@ -5,7 +5,7 @@ import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { makeClientStore } from '../../../../ops/stores/client-store.ts';
 import { startOperatedTables } from '../../../support/operated-tables.ts';
 
-// A client has one or two live secrets (docs/tokens.md). Only a change of account, `disable` and `delete` end its sessions.
+// A client has one or two valid secrets (docs/tokens.md). Only a change of its account, `disable` and `delete` end its sessions.
 
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
@@ -21,7 +21,7 @@ const accepts = async (clientId: string, ...secrets: readonly string[]) => {
 };
 const pass = (milliseconds: number) => void vi.setSystemTime(Date.now() + milliseconds);
 
-it('ops clients create creates a client with strict defaults, and shows its secret once', async () => {
+it('ops clients create creates a client with the default settings, and shows its secret once', async () => {
   const { code, stdout } = await run('clients create --name Shop --grant password --account acme');
   const [, clientId = ''] = /client_id +(\w{22})\n/.exec(stdout) ?? [];
   const [, secret = ''] = /client_secret +(\w{43})\n/.exec(stdout) ?? [];
@@ -36,7 +36,7 @@ it('ops clients create creates a client with strict defaults, and shows its secr
   expect(shown[1]).toMatchObject({ stdout: expect.stringMatching(`${clientId} +Shop +password +acme +30 s +enabled`) });
 });
 
-it('ops clients create succeeds if the SDK repeats the write after a lost answer', async () => {
+it('ops clients create succeeds if the SDK repeats the write after a lost response', async () => {
   const { database } = operated;
   const store = makeClientStore({ dynamo: database.dynamo, table: 'Clients', now: Date.now, makeId: randomId });
   database.repeatNext('PutItemCommand');
@@ -44,7 +44,7 @@ it('ops clients create succeeds if the SDK repeats the write after a lost answer
   expect(await accepts(client.clientId, clientSecret)).toEqual([true]);
 });
 
-it('ops clients list lists clients by name, or page by page, each once', async () => {
+it('ops clients list lists all clients by name, or each client once in pages', async () => {
   for (const name of ['B', 'A']) await createClient(name);
   const all: { clientId: string; name: string }[] = await ask('clients list');
   expect(all.map(({ name }) => name)).toEqual(all.map(({ name }) => name).sort());
@@ -68,7 +68,7 @@ describe('a change of a client', () => {
     ['rotate-secret', {}, 0],
     ['disable', { status: 'disabled' }, 1],
     ['enable', {}, 0],
-  ])('%s makes the requested change, and ends sessions only if required', async (words, changes, ended) => {
+  ])('%s changes only the requested settings, and ends sessions only if required', async (words, changes, ended) => {
     const { clientSecret: _, ...client } = await createClient('C', '--account=acme');
     const before = await stored(client.clientId);
     pass(1);
@@ -82,25 +82,25 @@ describe('a change of a client', () => {
 
   it.each([
     ['disable', /^This disables client \w+ \(Asked\) of .* and permanently ends its sessions\./],
-    ['delete', /^This deletes client \w+ \(Asked\) /],
-    ['update --account other', /^This ends every session of client \w+ \(Asked\) .*, as its account changes\./],
-    ['rotate-secret --overlap-seconds 0', /^This immediately ends every current secret of client \w+ \(Asked\)\./],
+    ['delete', /^This permanently deletes client \w+ \(Asked\) /],
+    ['update --account other', /^This changes the account of client \w+ \(Asked\) .* and ends its sessions\./],
+    ['rotate-secret --overlap-seconds 0', /^This immediately ends all current secrets of client \w+ \(Asked\)\./],
     ['rotate-secret --drop-oldest', /^This ends the older of the two secrets of client \w+ \(Asked\)\./],
     ['rotate-secret --drop-newest', /^This ends the newer of the two secrets of client \w+ \(Asked\)\./],
-  ])('%s is refused without --yes, and has no effect', async (words, question) => {
+  ])('%s fails without --yes, and has no effect', async (words, question) => {
     const { clientId } = await createClient('Asked');
     await rotate(clientId);
     const before = await stored(clientId);
     const [verb = '', ...options] = words.split(' ');
     const { stderr, ...refused } = await run('clients', verb, clientId, ...options);
     expect(refused).toEqual({ code: 1, stdout: '' });
-    const [, asked] = /^error: (.*) There is no terminal to ask at\. Add --yes to confirm\.\n$/.exec(stderr) ?? [];
-    expect(asked).toMatch(question);
+    const [, consequences] = /^error: (.*) There is no terminal\. Add --yes to confirm\.\n$/.exec(stderr) ?? [];
+    expect(consequences).toMatch(question);
     expect(await stored(clientId)).toEqual(before);
   });
 
   it.each(['--no-account', '--name New'])(
-    'update %s does not ask for confirmation for a client without an account',
+    'update %s needs no confirmation for a client without an account',
     async options => {
       const { clientId } = await createClient();
       expect(await run(`clients update ${clientId} ${options}`)).toMatchObject({ code: 0, stderr: '' });
@@ -118,7 +118,7 @@ describe('a change of a client', () => {
   );
 });
 
-it('ops clients delete deletes the client, and the count of its failed logins', async () => {
+it('ops clients delete deletes the client and its count of failed logins', async () => {
   const { clientId } = await createClient();
   const { key } = clientLimitKey('Lockouts', clientId);
   await operated.put('Lockouts', { ...key, count: 1, endsAt: 1 });
@@ -133,22 +133,22 @@ describe('ops clients rotate-secret', () => {
     return { clientId, first: clientSecret };
   };
 
-  it('keeps the previous secret valid for the overlap, and creates no third one', async () => {
+  it('keeps the previous secret valid for the overlap, and rejects a third secret', async () => {
     const { clientId, first } = await create();
     const { clientSecret: second } = await rotate(clientId, overlap);
     pass(58_000);
     expect(await accepts(clientId, first, second)).toEqual([true, true]);
-    const both = /If nobody received the newest one, .*--drop-newest.*--drop-oldest.*--overlap-seconds 0/;
+    const both = /If the newer secret is not in use, .*--drop-newest.*--drop-oldest.*--overlap-seconds 0/;
     const refused = { code: 1, stdout: '', stderr: expect.stringMatching(both) };
     expect(await run(`clients rotate-secret ${clientId}`)).toEqual(refused);
-    expect((await run(`clients show ${clientId}`)).stdout).toMatch(/works until 20/);
+    expect((await run(`clients show ${clientId}`)).stdout).toMatch(/valid until 20/);
     const { clientSecret: third } = await rotate(clientId, ' --drop-oldest');
     expect(await accepts(clientId, first, second, third)).toEqual([false, true, true]);
     pass(86_400_000);
     expect(await accepts(clientId, first, second, third)).toEqual([false, false, true]);
   });
 
-  it('--drop-newest replaces a lost secret, and restarts the overlap of the one in use', async () => {
+  it('--drop-newest replaces a lost secret, and restarts the overlap of the older one', async () => {
     const { clientId, first } = await create();
     const { clientSecret: lost } = await rotate(clientId, overlap);
     pass(58_000);
@@ -162,21 +162,21 @@ describe('ops clients rotate-secret', () => {
     pass(3_000);
     expect(await accepts(clientId, first, lost, found)).toEqual([false, false, true]);
     const before = await stored(clientId);
-    const stderr = expect.stringMatching(/^error: client "\w+" has only one working secret, .*without --drop-newest/);
+    const stderr = expect.stringMatching(/^error: Client "\w+" has only one valid secret, .*without --drop-newest/);
     const refused = { code: 1, stdout: '', stderr };
     expect(await run(`--yes clients rotate-secret ${clientId} --drop-newest`)).toEqual(refused);
     expect(await stored(clientId)).toEqual(before);
   });
 
-  it('--drop-oldest reports that no secret ends if there is only one', async () => {
+  it('--drop-oldest reports that the only secret stays valid', async () => {
     const { clientId } = await create();
     const { stderr } = await run(`clients rotate-secret ${clientId} --drop-oldest`);
     expect(stderr).toMatch(
-      /^error: This adds a secret to client \w+ \(Acme\)\. It has only one secret, which keeps working\. There is no terminal/,
+      /^error: This adds a secret to client \w+ \(Acme\)\. The client has only one secret, which stays valid\. There is no terminal/,
     );
   });
 
-  it('--overlap-seconds 0 ends all other secrets at once, also two', async () => {
+  it('--overlap-seconds 0 immediately ends all other secrets', async () => {
     const { clientId, first } = await create();
     const { clientSecret: second } = await rotate(clientId);
     const { clientSecret: third, secrets } = await rotate(clientId, ' --overlap-seconds 0');
@@ -184,12 +184,12 @@ describe('ops clients rotate-secret', () => {
     expect(secrets).toHaveLength(1);
   });
 
-  it('never shows a secret that a concurrent rotation ended', async () => {
+  it('shows only the secret that is valid after concurrent rotations', async () => {
     const { clientId } = await create();
     const rotations = await Promise.allSettled([1, 2, 3].map(() => rotate(clientId)));
     const shown = rotations.flatMap(one => (one.status === 'fulfilled' ? [one.value.clientSecret] : []));
     expect([shown.length, await accepts(clientId, ...shown)]).toEqual([1, [true]]);
     const reasons = rotations.flatMap(one => (one.status === 'rejected' ? [String(one.reason)] : []));
-    for (const reason of reasons) expect(reason).toMatch(/ended with 1: .*(same moment|Two secrets)/);
+    for (const reason of reasons) expect(reason).toMatch(/ended with 1: .*(same time|two valid secrets)/);
   });
 });

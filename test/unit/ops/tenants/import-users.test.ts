@@ -17,14 +17,14 @@ const userLine = (email: string, more: object = {}) =>
   JSON.stringify({ email, account: 'acme', role: 'admin', password_hash: passwordHash, ...more });
 
 describe('the lines of a file', () => {
-  const read = async (chunks: readonly Buffer[], longest = 64) => {
+  const read = async (chunks: readonly Buffer[], maxBytes = 64) => {
     const lines: NumberedLine[] = [];
-    for await (const line of readLines(Readable.from(chunks), longest)) lines.push(line);
+    for await (const line of readLines(Readable.from(chunks), maxBytes)) lines.push(line);
     return lines;
   };
 
-  it('are those of the text, however it is split into chunks', async () => {
-    const text = fc.string({ unit: 'grapheme', maxLength: 60 }).map(given => given.replaceAll('\uFEFF', ''));
+  it('do not depend on the chunks of the file', async () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 60 }).map(line => line.replaceAll('\uFEFF', ''));
     await fc.assert(
       fc.asyncProperty(fc.array(text, { maxLength: 8 }), fc.array(fc.nat(9)), async (texts, cuts) => {
         const whole = Buffer.from(texts.join('\n'));
@@ -53,7 +53,7 @@ describe('the lines of a file', () => {
 });
 
 describe('a line', () => {
-  it('describes a user, whose address is normalised', () => {
+  it('is parsed as a user with a normalised address', () => {
     expect(parseUserLine(userLine(' Ana@ACME.example '))).toEqual({
       user: { email: 'ana@acme.example', accountId: 'acme', role: 'admin', passwordHash },
     });
@@ -82,7 +82,7 @@ describe('a line', () => {
       '$pbkdf2-sha512$i=1000$c2Vhc2FsdDIwMTdBQg$PlEuIDLujr0beREMXpURUMSM/KArLgWC4rNndKLL/1h4V9pshk8ddOGINejQa5jnWDOJLJMkIp4VVavKwxCaQQ',
     ],
   ])(
-    'with a PBKDF2 hash of %s is converted, and matches the same password',
+    'is accepted with a PBKDF2 hash of %s, which is converted and matches the same password',
     async (_case, password_hash, converted) => {
       expect(parseUserLine(userLine('a@b.example', { password_hash })).user?.passwordHash).toBe(converted);
       expect(await passwordHashing.verify('pa ss+é', `imported${converted}`)).toBe(true);
@@ -91,26 +91,26 @@ describe('a line', () => {
 
   it.each([
     ['two million rounds of passlib', `$pbkdf2-sha512$2000000$${salt}$${tag}`, true],
-    ['one more', `$pbkdf2-sha512$2000001$${salt}$${tag}`, false],
+    ['more than two million rounds of passlib', `$pbkdf2-sha512$2000001$${salt}$${tag}`, false],
     ['passlib with standard base64', `$pbkdf2-sha256$29000$${salt.replace('M', '+')}$${tag}`, false],
     ['two million rounds of Django', `pbkdf2_sha256$2000000$seasalt2017AB$${tag}=`, true],
-    ['one more', `pbkdf2_sha256$2000001$seasalt2017AB$${tag}=`, false],
+    ['more than two million rounds of Django', `pbkdf2_sha256$2000001$seasalt2017AB$${tag}=`, false],
     ['Django without padding', `pbkdf2_sha256$1000$seasalt2017AB$${tag}`, false],
     ['Django with too much padding', `pbkdf2_sha256$1000$seasalt2017AB$${tag}==`, false],
     ['Django with unused bits', `pbkdf2_sha256$1000$seasalt2017AB$${tag.replace(/.$/, 'V')}=`, false],
     ['Django with a salt that is too short', `pbkdf2_sha256$1000$seasalt$${tag}=`, false],
     ['Django with SHA-1', `pbkdf2_sha1$1000$seasalt2017AB$${tag}=`, false],
-  ])('a password hash of %s is accepted: %s', (_case, password_hash, isTaken) => {
-    expect(parseUserLine(userLine('a@b.example', { password_hash })).user !== undefined).toBe(isTaken);
+  ])('is accepted with a password hash of %s: %s', (_case, password_hash, isAccepted) => {
+    expect(parseUserLine(userLine('a@b.example', { password_hash })).user !== undefined).toBe(isAccepted);
   });
 
   it.each([
     ['PHC', `$scrypt$ln=14,r=8,p=5$${salt}$${tag}`],
     ['Django', `scrypt$16384$seasalt2017AB$8$5$${tag}=`],
     ['Werkzeug', 'scrypt:32768:8:1$canary$00'],
-  ])('with a scrypt hash, as in %s, is rejected for that reason', (_case, password_hash) => {
+  ])('is rejected with a scrypt hash of %s', (_case, password_hash) => {
     const problem =
-      '"password_hash" is a scrypt hash, which is not supported: leave the line out, and create the user with a new password.';
+      '"password_hash" is a scrypt hash, which is not supported. Remove the line, and create the user with a new password.';
     expect(parseUserLine(userLine('a@b.example', { password_hash }))).toEqual({ problem });
   });
 
@@ -118,17 +118,17 @@ describe('a line', () => {
     ['not JSON', '{"email":', /not JSON/],
     ['not an object', '[]', /not a JSON object/],
     ['null', 'null', /not a JSON object/],
-    ['a field more', userLine('a@b.example', { name: 'Ana' }), /unknown field/],
+    ['an unknown field', userLine('a@b.example', { name: 'Ana' }), /unknown field/],
     ['no address', userLine('ana'), /"email" must be an e-mail address/],
     ['an invisible character in the address', userLine('a\u200b@acme.com'), /"email" contains the .* U\+200B\.$/],
-    ['no text as the address', userLine('', { email: 1 }), /^"email" must be an e-mail address/],
-    ['an account that cannot be', userLine('a@b.example', { account: 'a b' }), /"account"/],
+    ['a number as the address', userLine('', { email: 1 }), /^"email" must be an e-mail address/],
+    ['an invalid account', userLine('a@b.example', { account: 'a b' }), /"account"/],
     ['a reserved account', userLine('a@b.example', { account: '_smoke' }), /"account"/],
     ['an unknown role', userLine('a@b.example', { role: 'owner' }), /"role" must be admin or member/],
     ['a password in place of a hash', userLine('a@b.example', { password_hash: 'canary-secret' }), /"password_hash"/],
     ['a hash that takes too much work', userLine('a@b.example', { password_hash: costlyHash }), /"password_hash"/],
     ['no hash', JSON.stringify({ email: 'a@b.example', account: 'acme', role: 'admin' }), /"password_hash"/],
-  ])('that is %s is rejected, and never quoted', (_case, text, problem) => {
+  ])('is rejected and not quoted if it is or has %s', (_case, text, problem) => {
     const parsed = parseUserLine(text);
     expect(parsed.user).toBeUndefined();
     expect(parsed.problem).toMatch(problem);
@@ -145,11 +145,11 @@ describe('ops users import', async () => {
   });
 
   it('has at most 64 lines in flight, for files of any length', async () => {
-    let [given, finished, most] = [0, 0, 0];
+    let [read, finished, max] = [0, 0, 0];
     async function* counted() {
       for (let number = 1; number <= 20_000; number += 1) {
-        given += 1;
-        most = Math.max(most, given - finished);
+        read += 1;
+        max = Math.max(max, read - finished);
         yield { number, text: userLine(`user${number}@example.com`) };
       }
     }
@@ -160,7 +160,7 @@ describe('ops users import', async () => {
     };
     const counts = await importLines({ lines: counted(), importUser, progress: () => {}, warn: () => {} });
     expect(counts).toMatchObject({ lines: 20_000, created: 20_000 });
-    expect(most).toBeLessThanOrEqual(64);
+    expect(max).toBeLessThanOrEqual(64);
   });
 
   const fileOf = async (texts: Iterable<string>) => {
@@ -188,10 +188,10 @@ describe('ops users import', async () => {
     const imported = { passwordHash: `imported${passwordHash}` };
     expect(await operated.item('Credentials', { email: 'again7@example.com' })).toMatchObject(imported);
     const { stdout } = await operated.run('users', 'import', await fileOf([]));
-    expect(stdout).toMatch(/^Users created: 0\. Already there/);
+    expect(stdout).toMatch(/^Users created: 0\. Existing users, unchanged: 0/);
   });
 
-  it('continues after invalid lines, reports the number of each, and fails with the counts in one object', async () => {
+  it('continues after invalid lines, reports their line numbers, and fails with all counts in one object', async () => {
     await operated.createUser('other', 'theirs@example.com');
     const texts = [userLine('ok1@example.com'), '{', '', userLine('theirs@example.com'), userLine('ok2@example.com')];
     expect(await run(texts)).toEqual({
@@ -204,25 +204,25 @@ describe('ops users import', async () => {
     });
   });
 
-  it('reports imported hashes that are weaker than ours, by kind', async () => {
+  it('reports imported hashes that are weaker than Emissor’s, by kind', async () => {
     const weak = passwordHash.replace('$10$', '$08$');
     const pbkdf2 = `$pbkdf2-sha256$29000$${salt}$${tag}`;
     const texts = [weak, weak, pbkdf2, passwordHash].map((password_hash, at) =>
       userLine(`weak${at}@example.com`, { password_hash }),
     );
-    const warning = expect.stringMatching(/^weaker hashes, replaced at the first login of each user: .*bcrypt: 2/);
+    const warning = expect.stringMatching(/^the first login of each user replaces these weaker hashes: .*bcrypt: 2/);
     expect(await run(texts)).toMatchObject({ created: 4, weaker: { bcrypt: 2, 'PBKDF2-SHA256': 1 }, warning });
     expect(await run(texts)).not.toHaveProperty('warning');
   });
 
-  it('treats an address as taken once an earlier line has created its user, in any spelling', async () => {
+  it('treats an address in any spelling as taken once an earlier line has created its user', async () => {
     const emails = ['twice@example.com', ' TWICE@example.com', 'twice@Example.com '];
     expect(await run(emails.map(email => userLine(email)))).toMatchObject({ created: 1, existing: 2 });
     const two = [userLine('two@example.com'), userLine('two@example.com', { account: 'bolt' })];
     expect(await run(two)).toMatchObject({ created: 1, taken: 1 });
   });
 
-  it('stops at the first failure of the store, and then writes no more', async () => {
+  it('stops at the first failure of the store, and writes nothing after it ends', async () => {
     const failing = operated.under({ before: ['TransactWrite', 3, fail] });
     const { code, stderr } = await failing.run('users', 'import', await fileOf(lines('down', 500)));
     expect([code, stderr]).toEqual([1, expect.stringContaining('it ended half-way')]);
@@ -235,7 +235,7 @@ describe('ops users import', async () => {
   it.each<[string, readonly string[], Conditions]>([
     ['has an invalid line', [...lines('audited1', 101), '{"email":"nobody"}'], {}],
     ['is interrupted', lines('audited2', 500), { before: ['TransactWrite', 300, interrupt] }],
-  ])('is in the audit trail with each created user if it %s', async (_case, texts, conditions) => {
+  ])('records each created user in the audit trail if it %s', async (_case, texts, conditions) => {
     const account = JSON.parse(texts[0] ?? '').account;
     expect(await run(texts, conditions)).toMatchObject({ exitCode: 1 });
     const ids = (await usersOf(account)).map(({ userId }) => userId);
@@ -247,11 +247,9 @@ describe('ops users import', async () => {
     expect(ids.length).toBeGreaterThan(100);
   });
 
-  it.each(Object.entries({ none: 'ENOENT', '.': 'EISDIR' }))(
-    'reports a file that it cannot read: %s',
-    async (name, error) => {
-      const refused = { code: 1, stdout: '', stderr: expect.stringContaining(`cannot be read (${error})`) };
-      expect(await operated.run('users', 'import', join(folder, name))).toEqual(refused);
-    },
-  );
+  it.each(Object.entries({ none: 'ENOENT', '.': 'EISDIR' }))('reports an unreadable file: %s', async (name, error) => {
+    const stderr = expect.stringContaining(`Could not read ${join(folder, name)} (${error})`);
+    const refused = { code: 1, stdout: '', stderr };
+    expect(await operated.run('users', 'import', join(folder, name))).toEqual(refused);
+  });
 });

@@ -14,14 +14,14 @@ const stageOf = (PasswordMinimumLength: string) => ({
 describe('a password that an operator sets', () => {
   it.each([
     ['empty', '', 'empty'],
-    ['a NUL', 'nul\0 in the middle of it', 'NUL'],
-    ['too many bytes', 'x'.repeat(400) + 'é'.repeat(400), 'longer than 1024 bytes'],
-    ['a short one with a combining accent', 'catorze letra\u0301s', '14 characters; at least 15'],
+    ['text with a NUL character', 'nul\0 in the middle of it', 'NUL'],
+    ['too long', 'x'.repeat(400) + 'é'.repeat(400), 'longer than 1024 bytes'],
+    ['a short one with a combining accent', 'catorze letra\u0301s', '14 characters, but at least 15'],
     ['a common one', 'passwordpassword', 'too common'],
     ['a common one in another case', '1Qaz2wsx3edc4rfv', 'too common'],
-    ['a common one over and over', '123456123456123456', 'too common'],
-    ['a common one, repeated', '123456789012345', 'too common'],
-    ['one character', 'aaaaaaaaaaaaaaaa', 'too common'],
+    ['a common one, repeated', '123456123456123456', 'too common'],
+    ['a common one, partly repeated', '123456789012345', 'too common'],
+    ['one repeated character', 'aaaaaaaaaaaaaaaa', 'too common'],
   ])('is rejected if it is %s, and not quoted', async (_, password, reason) => {
     const problem = await passwordProblem(password, 15);
     expect(problem).toContain(reason);
@@ -39,19 +39,19 @@ describe('a password that an operator sets', () => {
   });
 });
 
-describe('a password that is asked for', () => {
-  /** Types lines at a terminal, each at its question; after the last one the terminal closes. */
+describe('a password prompt', () => {
+  /** Types one line at each prompt. After the last line, closes the terminal. */
   const ask = async (...lines: (string | undefined)[]) => {
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
     const stderr = new PassThrough();
-    stderr.end = () => stderr; // like that of a process, which a prompt cannot end
+    stderr.end = () => stderr; // a prompt cannot end the standard error of a process
     let shown = '';
     stderr.on('data', chunk => {
       shown += String(chunk);
-      if (!/(?:Password|Again):[^*]*$/.test(shown)) return;
+      if (!/[Pp]assword:[^*]*$/.test(shown)) return;
       shown = '';
       const line = lines.shift();
-      setImmediate(() => (typeof line === 'string' ? stdin.write(`${line}\r`) : stdin.end())); // it listens when it has asked
+      setImmediate(() => (typeof line === 'string' ? stdin.write(`${line}\r`) : stdin.end())); // the prompt listens only after its output
     });
     return await choosePassword({ target: stageOf('15'), askPassword: makeAskPassword(stdin, stderr) }).then(
       ({ password }) => password,
@@ -60,7 +60,7 @@ describe('a password that is asked for', () => {
   };
   const cancelled = 'CliError: Cancelled. No changes were made.';
 
-  it('is asked for twice', async () => {
+  it('requires the same password twice', async () => {
     expect(await ask('correct horse battery', 'correct horse battery')).toBe('correct horse battery');
     expect(await ask('correct horse battery', 'correct horse stable')).toMatch(/^CliError: The two passwords differ/);
   });

@@ -8,7 +8,7 @@ afterAll(() => operated.stop());
 const { ask, run } = operated;
 
 const sessions = makeSessionStore({ ...systemTime, dynamo: operated.database.dynamo, table: 'Sessions' });
-const begin = async (userId: string, clientId: string, name: string) => {
+const startSession = async (userId: string, clientId: string, name: string) => {
   const [now, sessionId] = [Date.now(), `${userId}-${name}`];
   await sessions.createSession({
     ...{ sessionId, clientId, userId, accountId: 'acme', userVersion: 1, clientVersion: 1, scope: 'webhooks:read' },
@@ -25,7 +25,7 @@ describe('ops sessions list', () => {
   it('lists live sessions of a user, of a client, or of both, page by page', async () => {
     const { userId, email, clientId } = await createOwner();
     const { clientId: other } = await operated.createClient();
-    const [one, two] = [await begin(userId, clientId, 'a'), await begin(userId, other, 'b')];
+    const [one, two] = [await startSession(userId, clientId, 'a'), await startSession(userId, other, 'b')];
     expect(await ids(`--user ${email}`)).toEqual([one, two]);
     expect(await ids(`--client ${clientId}`)).toEqual([one]);
     expect(await ids(`--user ${userId} --client ${other}`)).toEqual([two]);
@@ -33,9 +33,9 @@ describe('ops sessions list', () => {
     expect(await ids(`--user ${userId} --after ${one}`)).toEqual([two]);
   });
 
-  it('shows with --all how each session ended', async () => {
+  it('--all shows why each session ended', async () => {
     const { userId, clientId } = await createOwner();
-    const sessionId = await begin(userId, clientId, 'a');
+    const sessionId = await startSession(userId, clientId, 'a');
     const ended = async () => (await ask(`sessions list --user ${userId} --all`))[0].endedBy;
     expect(await ended()).toBeNull();
     await ask(`sessions end --client ${clientId}`);
@@ -47,15 +47,15 @@ describe('ops sessions list', () => {
     expect(await ids(`--user ${userId}`)).toEqual([]);
   });
 
-  it('continues only after a session of the client, including a deleted one', async () => {
+  it('--after accepts only a session of the client, including a deleted one', async () => {
     const [{ clientId }, other] = [await createOwner(), await createOwner()];
-    await begin('user1', clientId, 'a');
-    const last = await begin('user1', clientId, 'c');
-    await begin('user2', other.clientId, 'b');
+    await startSession('user1', clientId, 'a');
+    const last = await startSession('user1', clientId, 'c');
+    await startSession('user2', other.clientId, 'b');
     for (const after of ['user1-a', 'user1-b'])
       expect(await ids(`--client ${clientId} --all --after ${after}`)).toEqual([last]);
     for (const after of ['junk', 'user2-b']) {
-      const stderr = `error: "${after}" is not a session of that client. Give --after the last one shown.\n`;
+      const stderr = `error: "${after}" is not a session of that client. Set --after to the last session shown.\n`;
       const refused = { code: 1, stdout: '', stderr };
       expect(await run(`sessions list --client ${clientId} --all --after ${after}`)).toEqual(refused);
     }
@@ -64,14 +64,14 @@ describe('ops sessions list', () => {
 
 describe('ops sessions end', () => {
   it.each([
-    ['SESSION', /^error: This ends session /, ['ended', 'live', 'live']],
-    ['--user EMAIL', /^error: This ends every session of user /, ['ended', 'ended', 'live']],
-    ['--client CLIENT', /^error: This ends every session of client /, ['ended', 'live', 'ended']],
-  ])('%s asks, and ends only those sessions', async (words, question, states) => {
+    ['SESSION', /^error: This permanently ends session /, ['ended', 'live', 'live']],
+    ['--user EMAIL', /^error: This permanently ends every session of user /, ['ended', 'ended', 'live']],
+    ['--client CLIENT', /^error: This permanently ends every session of client /, ['ended', 'live', 'ended']],
+  ])('%s asks for confirmation, and ends only the matching sessions', async (words, question, states) => {
     const [own, other] = [await createOwner(), await createOwner()];
-    const one = await begin(own.userId, own.clientId, 'a');
-    await begin(own.userId, other.clientId, 'b');
-    await begin(other.userId, own.clientId, 'c');
+    const one = await startSession(own.userId, own.clientId, 'a');
+    await startSession(own.userId, other.clientId, 'b');
+    await startSession(other.userId, own.clientId, 'c');
     const end = words.replace('SESSION', one).replace('EMAIL', own.email).replace('CLIENT', own.clientId);
     const state = async () => {
       const owners = [own.userId, other.userId];
@@ -95,7 +95,7 @@ describe('ops sessions end', () => {
     ['end nobody', 1],
     ['end --user nobody', 1],
     ['end --client nobody', 1],
-  ])('sessions %s is refused with %i', async (words, code) => {
+  ])('sessions %s fails with exit code %i', async (words, code) => {
     expect(await run(`--yes sessions ${words}`)).toMatchObject({ code, stdout: '' });
   });
 });

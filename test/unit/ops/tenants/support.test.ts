@@ -67,13 +67,13 @@ it('deletes the client if the user cannot be created', async () => {
   expect([code, await logins()]).toEqual([1, own]);
 });
 
-it('deletes only what a killed process left behind, not what another operator uses', async () => {
-  const whatIsThere = async () => (await logins()).map(({ length }) => length);
+it('deletes the login of a killed process but not the login of another operator', async () => {
+  const countLogins = async () => (await logins()).map(({ length }) => length);
   await support(
     () =>
       support(async () => {
-        expect(await whatIsThere()).toEqual([2, 2]);
-        await support(async () => expect(await whatIsThere()).toEqual([3, 3]));
+        expect(await countLogins()).toEqual([2, 2]);
+        await support(async () => expect(await countLogins()).toEqual([3, 3]));
       }),
     { ago: hour + 1_000 },
   );
@@ -82,8 +82,8 @@ it('deletes only what a killed process left behind, not what another operator us
 
 it.each([
   ['an account that does not exist', ['nobody'], /^error: There is no account "nobody"/],
-  ['a port that is in use', ['acme'], /^error: Port \d+ cannot be used \(EADDRINUSE\)/],
-])('refuses %s, with a line in the audit trail, and creates no login', async (_case, words, why) => {
+  ['a port that is in use', ['acme'], /^error: Could not use port \d+ \(EADDRINUSE\)/],
+])('rejects %s, writes an audit line, and creates no login', async (_case, words, why) => {
   const server = createServer();
   onTestFinished(() => void server.close());
   const port = `${await listen(server)}`;

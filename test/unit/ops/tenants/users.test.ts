@@ -5,7 +5,7 @@ import { parseFailures } from '../../../../lambdas/auth/protection/lockout-rule.
 import { fail, startOperatedTables } from '../../../support/operated-tables.ts';
 import { quickHashing } from '../../../support/password-hashing.ts';
 
-// A user has one credential, under their e-mail address. `disable`, `delete` and `set-password` end their sessions.
+// A user has one credential, with their e-mail address as its key. `disable`, `delete` and `set-password` end their sessions.
 
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
@@ -23,9 +23,9 @@ const addSession = (userId: string) =>
   operated.put('Sessions', { userId, sessionId: `${userId}-1`, clientId: 'client' });
 const taken = (email: string) =>
   `A user with the e-mail address ${email} already exists. "users show ${email}" shows it.`;
-const changed = 'Another command changed the user at the same moment. Run the command again.';
+const changed = 'Another command changed the user at the same time. Run the command again.';
 
-/** Checks that each user has one credential, and each credential one user. */
+/** Checks that each user has one credential, and each credential has one user. */
 const expectPairs = async () => {
   const pairs = (items: readonly (Pick<User, 'userId' | 'email' | 'credentialVersion'> | undefined)[]) =>
     items.map(item => `${item?.userId} ${item?.email} ${item?.credentialVersion}`).sort();
@@ -37,7 +37,7 @@ describe('ops users create', () => {
   const words = (email: string, ...more: string[]) =>
     ['users', 'create', '--email', email, '--account', 'acme', '--role', 'admin', ...more] as const;
 
-  it('creates a user with the address in its stored form, and the exact password', async () => {
+  it('stores the normalised address and the exact password', async () => {
     const input = '  Senha 7f3a, ção  \n';
     const created = await under({ input }).ask(...words(' Jos\u0065\u0301@Example.COM '));
     const shown = { email: 'jos\u00e9@example.com', accountId: 'acme', role: 'admin', status: 'enabled' };
@@ -49,7 +49,7 @@ describe('ops users create', () => {
     expect(JSON.stringify([created, await run('users list')])).not.toMatch(/argon2|Senha/);
   });
 
-  it('rejects an address that a user has, in any form, and creates one user in concurrent runs', async () => {
+  it('rejects an existing address in any spelling, and creates only one user in concurrent runs', async () => {
     const email = newAddress();
     const created = await Promise.all([1, 2, 3].map(() => run(...words(email))));
     expect(created.map(({ code }) => code).sort()).toEqual([0, 1, 1]);
@@ -58,7 +58,7 @@ describe('ops users create', () => {
     await expectPairs();
   });
 
-  it('refuses a bad password in one line, and creates no user', async () => {
+  it('rejects an empty password in one line, and creates no user', async () => {
     const email = newAddress();
     const refused = { code: 1, stdout: '', stderr: expect.stringMatching(/^error: The password is empty\. [^\n]+\n$/) };
     expect(await under({ input: '\n' }).run(...words(email))).toEqual(refused);
@@ -68,16 +68,16 @@ describe('ops users create', () => {
   it.each([
     ['15', 22],
     ['40', 40],
-  ])('--generate-password shows a new password once, if the stage asks for %s characters', async (least, length) => {
+  ])('--generate-password shows a new password once if the stage requires %s characters', async (minimum, length) => {
     const email = newAddress();
-    const stage = under({ outputs: { PasswordMinimumLength: least } });
+    const stage = under({ outputs: { PasswordMinimumLength: minimum } });
     const { stdout } = await stage.run(...words(email, '--generate-password'));
     const [, password = ''] = /password {2}(\w+)\nThe password is shown only once/.exec(stdout) ?? [];
     expect([password.length, await isPassword(email, password)]).toEqual([length, true]);
   });
 });
 
-it('ops users list lists users by address, those of an account, or a page of them', async () => {
+it('ops users list lists the users of an account by address, or in pages', async () => {
   const emails = ['c', 'a', 'b'].map(name => `${name}@listed.example`);
   for (const email of emails) await createUser('listed', email);
   const list = async (options: string): Promise<User[]> => ask(`users list --account ${options}`);
@@ -96,7 +96,7 @@ describe('a change of a user', () => {
     ['disable USER', { status: 'disabled' }, 1],
     ['enable USER', {}, 0],
     ['unlock USER', {}, 0],
-  ])('%s makes the requested change, and ends sessions only if required', async (words, changes, ended) => {
+  ])('%s changes only the requested values, and ends sessions only if required', async (words, changes, ended) => {
     const { userId } = await createUser();
     const [before, { updatedAt: _, ...shown }] = [await stored(userId), await ask(`users show ${userId}`)];
     expect(await ask(`users ${words.replace('USER', userId)}`)).toMatchObject(changes);
@@ -105,10 +105,10 @@ describe('a change of a user', () => {
     await expectPairs();
   });
 
-  it.each(['disable', 'delete'])('%s is refused without --yes, and has no effect', async verb => {
+  it.each(['disable', 'delete'])('%s fails without --yes, and has no effect', async verb => {
     const { userId, email } = await createUser();
     const before = await stored(userId);
-    const question = new RegExp(`^error: This ${verb}s user ${email} of .* Add --yes to confirm\\.\n$`);
+    const question = new RegExp(`^error: This .*${verb}s user ${email} of .* Add --yes to confirm\\.\n$`);
     const refused = { code: 1, stdout: '', stderr: expect.stringMatching(question) };
     expect(await run(`users ${verb} ${email}`)).toEqual(refused);
     expect(await stored(userId)).toEqual(before);
@@ -125,7 +125,7 @@ describe('a change of a user', () => {
     },
   );
 
-  it('set-email moves the login, frees the old address, and rejects that of another user', async () => {
+  it('set-email changes the address of the credential, frees the old address, and rejects an existing address', async () => {
     const [one, other] = [await createUser(), await createUser()];
     const before = await credentialOf(one.email);
     const next = newAddress();
@@ -138,7 +138,7 @@ describe('a change of a user', () => {
     await expectPairs();
   });
 
-  // The SDK repeats a call whose response was lost. The token makes it one transaction.
+  // The SDK repeats a call if its response was lost. The idempotency token prevents a second transaction.
   it.each(['set-email USER repeated@example.com', 'set-password USER', 'delete USER'])(
     '%s succeeds if the SDK repeats its transaction',
     async words => {
@@ -150,7 +150,7 @@ describe('a change of a user', () => {
   );
 });
 
-describe('two commands on one user at the same moment', () => {
+describe('two concurrent commands on one user', () => {
   const commands = ['set-email USER USER-next@example.com', 'set-password USER --generate-password', 'delete USER'];
   const others = [
     ...[...commands, 'set-email USER USER-other@example.com', 'set-role USER member', 'enable USER', 'disable USER'],
@@ -158,7 +158,7 @@ describe('two commands on one user at the same moment', () => {
   ];
   const cases = commands.flatMap(command => others.map(other => [command, other] as const));
 
-  it.each(cases)('leave one credential to each user: %s, and %s before each of its calls', async (command, other) => {
+  it.each(cases)('leave one credential for each user: %s, with %s before each of its calls', async (command, other) => {
     for (let nth = 1; nth <= 6; nth += 1) {
       const { userId } = await createUser();
       const words = (one: string) => `--yes users ${one.replaceAll('USER', userId)}`;
@@ -166,8 +166,8 @@ describe('two commands on one user at the same moment', () => {
       const { code, stdout, stderr } = await under({ before }).run(words(command));
       await expectPairs();
       if (code === 0) continue;
-      expect([code, stdout]).toEqual([1, '']); // no password is shown that is not in force
-      expect(stderr).toMatch(/^error: (.* at the same moment\. Run .*|.* already exists.*|There is no user .*)\n$/);
+      expect([code, stdout]).toEqual([1, '']); // a password is only shown if it is valid
+      expect(stderr).toMatch(/^error: (.* at the same time\. Run .*|.* already exists.*|There is no user .*)\n$/);
       if (!stderr.includes(changed)) continue;
       const next = `${userId.toLowerCase()}-next@example.com`;
       const again = expect.stringMatching(new RegExp(`^$|${next} already exists|There is no user`));
@@ -178,7 +178,7 @@ describe('two commands on one user at the same moment', () => {
 });
 
 describe('ops users delete', () => {
-  it.each([2, 3])('can be repeated, by address or id, if it fails at write %i, and deletes everything', async nth => {
+  it.each([2, 3])('can be repeated by address or id after a failure of write %i', async nth => {
     const { userId, email } = await createUser();
     await addSession(userId);
     const killed = under({ before: ['Put|Update|Delete|BatchWrite|TransactWrite', nth, fail] });
@@ -191,7 +191,7 @@ describe('ops users delete', () => {
     await expectPairs();
   });
 
-  it('deletes a user whose credential is missing or belongs to another user after a restore', async () => {
+  it('deletes a restored user if the credential is missing or belongs to another user', async () => {
     const lost = await createUser();
     const credential = { TableName: 'Credentials', Key: { email: lost.email } };
     await operated.database.dynamo(new DeleteCommand(credential));
@@ -206,7 +206,7 @@ describe('ops users delete', () => {
 });
 
 it.each(['users set-password EMAIL --generate-password', 'users delete EMAIL', 'accounts delete keyless'])(
-  'ops %s has no effect if the MAC key cannot be used',
+  'ops %s has no effect if the MAC key is not available',
   async words => {
     const { userId, email } = await createUser('keyless');
     const state = async () => [await stored(userId), await credentialOf(email)];
@@ -225,7 +225,7 @@ describe('the failed logins of a user', () => {
   };
   const failures = async (user: string) => (await ask(`users show ${user}`)).failedLogins;
 
-  it('are shown by client, with the locks in force', async () => {
+  it('are shown by client, with active locks', async () => {
     const { email } = await createUser();
     expect((await run(`users show ${email}`)).stdout).toMatch(/failed logins +none/);
     const [one, other] = [await operated.createClient(), await operated.createClient()];
@@ -242,32 +242,32 @@ describe('the failed logins of a user', () => {
       ]),
     );
     const { stdout } = await run(`users show ${email}`);
-    expect(stdout).toMatch(new RegExp(`failed logins +12 at client ${one.clientId}, locked there until 20\\S+Z\\n`));
+    expect(stdout).toMatch(new RegExp(`failed logins +12 at client ${one.clientId}, .* until 20\\S+Z\\n`));
     expect(stdout).toMatch(/failed logins +1 at a deleted client\n?/);
   });
 
-  it('are deleted by unlock, which reports if there were any', async () => {
+  it('are deleted by unlock, which reports whether there were any', async () => {
     const { email } = await createUser();
     await failFor(email, 'client', 6);
     expect(await ask(`users unlock ${email}`)).toMatchObject({ email, hadFailures: true });
     expect(await ask(`users unlock ${email}`)).toMatchObject({ email, hadFailures: false });
-    expect((await run(`users unlock ${email}`)).stdout).toMatch(/there were no failed logins/);
+    expect((await run(`users unlock ${email}`)).stdout).toMatch(/There were no failed logins/);
     expect(await failures(email)).toEqual([]);
   });
 
-  it('are deleted by set-password, for the user’s address at that moment', async () => {
+  it('are deleted by set-password for the current address of the user', async () => {
     const { userId, email } = await createUser();
     const next = newAddress();
-    const meanwhile = async () => {
+    const interfere = async () => {
       await ask(`users set-email ${userId} ${next}`);
       await Promise.all([failFor(email), failFor(next)]);
     };
-    await under({ before: ['Get', 3, meanwhile] }).ask(`users set-password ${userId}`);
+    await under({ before: ['Get', 3, interfere] }).ask(`users set-password ${userId}`);
     const left = await Promise.all([email, next].map(one => operated.lockout.findFailures(one, [])));
     expect(left.map(({ length }) => length)).toEqual([1, 0]);
   });
 
-  it('do not hide a generated password if they cannot be deleted', async () => {
+  it('do not prevent the output of a generated password if they cannot be deleted', async () => {
     const { userId, email } = await createUser();
     await failFor(email);
     const failing = under({ before: ['Delete', 1, fail] });
