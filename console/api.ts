@@ -9,24 +9,24 @@ export interface Service {
 
 export type Credentials = Readonly<Record<'client_id' | 'client_secret' | 'username' | 'password', string>>;
 
-/** The tokens of one login, with the client that refreshes them. The password is not stored. */
+/** The tokens of a login, and the client that refreshes them. The console does not store the password. */
 export interface Login {
   readonly client: Pick<Credentials, 'client_id' | 'client_secret'>;
   accessToken: string;
   refreshToken: string | undefined;
 }
 
-/** A request that the API rejected. Its message is shown unchanged. */
+/** An error response of the API. The console shows its message unchanged. */
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
   readonly findings: readonly { readonly field: string; readonly detail: string }[];
-  /** The replay in `Location`. */
+  /** The ID of the replay in the `Location` header. */
   readonly replayId: string | undefined;
   readonly retryAfter: string | null;
   readonly requisicao: unknown;
 
-  constructor({ status, json, headers }: Answer) {
+  constructor({ status, json, headers }: ApiResponse) {
     super(String(json?.detail ?? json?.error_description ?? `HTTP ${status}`));
     this.requisicao = json?.requisicao;
     this.status = status;
@@ -41,12 +41,12 @@ export class Refusal extends Error {
   }
 }
 
-/** The service did not respond. `code` is the error code of the system, such as `ECONNREFUSED`. */
+/** The service did not respond. `code` is the system error code, such as `ECONNREFUSED`. */
 export class NoAnswer extends Error {
   readonly code: string;
 
   constructor(code: string) {
-    super(`The service did not answer. ${code}`.trim());
+    super(`The service did not respond. ${code}`.trim());
     this.code = code;
   }
 }
@@ -54,19 +54,19 @@ export class NoAnswer extends Error {
 /** The service no longer accepts the tokens, and the user must sign in again. */
 export class SessionEnded extends Error {}
 
-/** Signs in by the password grant (RFC 6749 4.3). @throws {Refusal} if the service rejects the credentials. */
+/** Signs in with the password grant (RFC 6749, section 4.3). @throws {Refusal} if the service rejects the credentials. */
 export async function signIn(service: Service, credentials: Credentials): Promise<Login> {
-  const answer = await postForm(service, 'token', { grant_type: 'password', ...credentials });
-  if (answer.status !== 200) throw new Refusal(answer);
+  const response = await postForm(service, 'token', { grant_type: 'password', ...credentials });
+  if (response.status !== 200) throw new Refusal(response);
   const { client_id, client_secret } = credentials;
-  return { client: { client_id, client_secret }, ...tokensIn(answer) };
+  return { client: { client_id, client_secret }, ...tokensIn(response) };
 }
 
 export async function revoke(service: Service, login: Login): Promise<void> {
   await postForm(service, 'revoke', { ...login.client, token: login.refreshToken ?? login.accessToken });
 }
 
-/** Returns the claims of our own token. The API verifies it. Here it only determines the account and the scope. */
+/** Returns the claims of the access token without verifying it. Only the API, which verifies it, grants access. */
 export function claimsOf({ accessToken }: Pick<Login, 'accessToken'>): Readonly<Record<string, unknown>> {
   return JSON.parse(Buffer.from(accessToken.split('.')[1] ?? '', 'base64url').toString('utf8'));
 }
@@ -74,8 +74,8 @@ export function claimsOf({ accessToken }: Pick<Login, 'accessToken'>): Readonly<
 export type Api = ReturnType<typeof makeApi>;
 
 /**
- * Creates the API client of a login. It refreshes an expired access token and changes the login in place. `refreshes`
- * contains the calls in flight, since only one of several concurrent calls may use the refresh token.
+ * Creates an API client for a login. The client refreshes an expired access token and updates the login in place.
+ * `refreshes` contains the refreshes in flight, because concurrent calls must not use a refresh token twice.
  */
 export function makeApi(
   service: Service,
@@ -94,36 +94,36 @@ export function makeApi(
     replaceSecret: (event: string, imediato: boolean) =>
       send<{ segredo: string }>('POST', `${pathOf(event)}/segredo`, { imediato }),
     reactivate: (event: string) => send('POST', `${pathOf(event)}/reativacao`),
-    /** Lists deliveries, newest first. Without a webhook and a history, the list is empty. */
+    /** Lists deliveries, newest first. Returns an empty list if the event has neither a webhook nor a history. */
     listDeliveries: async (
       event: string,
       query: Readonly<Record<string, string | number | undefined>>,
     ): Promise<DeliveryList> => {
-      const given = new URLSearchParams(JSON.parse(JSON.stringify(query))); // without undefined values
-      const path = `${pathOf(event)}/entregas?${given}`;
+      const parameters = new URLSearchParams(JSON.parse(JSON.stringify(query))); // omits undefined values
+      const path = `${pathOf(event)}/entregas?${parameters}`;
       return (await orUndefined(get<DeliveryList>(path))) ?? { entregas: [], proximo_cursor: null };
     },
     findDelivery: (event: string, id: string) =>
-      orUndefined(get<DeliveryDetail>(`${pathOf(event)}/entregas/${stepOf(id)}`)),
-    resend: (event: string, id: string) => send('POST', `${pathOf(event)}/entregas/${stepOf(id)}/reenvio`),
+      orUndefined(get<DeliveryDetail>(`${pathOf(event)}/entregas/${segmentOf(id)}`)),
+    resend: (event: string, id: string) => send('POST', `${pathOf(event)}/entregas/${segmentOf(id)}/reenvio`),
     replay: (event: string, range: { desde: string; ate: string; estado: string }) =>
       send<{ id: string }>('POST', `${pathOf(event)}/reenvios`, range),
-    findReplay: (event: string, id: string) => orUndefined(get<Replay>(`${pathOf(event)}/reenvios/${stepOf(id)}`)),
-    cancelReplay: (event: string, id: string) => send('DELETE', `${pathOf(event)}/reenvios/${stepOf(id)}`),
+    findReplay: (event: string, id: string) => orUndefined(get<Replay>(`${pathOf(event)}/reenvios/${segmentOf(id)}`)),
+    cancelReplay: (event: string, id: string) => send('DELETE', `${pathOf(event)}/reenvios/${segmentOf(id)}`),
   };
 
   async function send<Body = unknown>(method: string, path: string, body?: unknown): Promise<Body> {
     const token = login.accessToken;
-    let answer = await call(token);
-    if (answer.status === 401) {
+    let response = await call(token);
+    if (response.status === 401) {
       if (token === login.accessToken) await refreshOnce();
-      answer = await call(login.accessToken);
-      if (answer.status === 401) throw new SessionEnded();
+      response = await call(login.accessToken);
+      if (response.status === 401) throw new SessionEnded();
     }
-    if (answer.status >= 300) throw new Refusal(answer);
-    return answer.json as Body;
+    if (response.status >= 300) throw new Refusal(response);
+    return response.json as Body;
 
-    function call(bearer: string): Promise<Answer> {
+    function call(bearer: string): Promise<ApiResponse> {
       const json = body === undefined ? undefined : JSON.stringify(body);
       const headers = {
         authorization: `Bearer ${bearer}`,
@@ -144,16 +144,16 @@ export function makeApi(
     const { client, refreshToken } = login;
     if (refreshToken === undefined) throw new SessionEnded();
     const form = { grant_type: 'refresh_token', ...client, refresh_token: refreshToken };
-    // If the response is lost, the token may have been replaced. A second use could count as theft.
+    // If the response is lost, the service may have replaced the token and would treat a second use as theft.
     login.refreshToken = undefined;
-    const answer = await postForm(service, 'token', form).catch(error => {
+    const response = await postForm(service, 'token', form).catch(error => {
       if (error instanceof NoAnswer && unsentCodes.has(error.code)) login.refreshToken = refreshToken;
       throw error;
     });
-    if (answer.status === 400 || answer.status === 401) throw new SessionEnded();
-    if (answer.status === 429) login.refreshToken = refreshToken;
-    if (answer.status !== 200) throw new Refusal(answer);
-    Object.assign(login, tokensIn(answer));
+    if (response.status === 400 || response.status === 401) throw new SessionEnded();
+    if (response.status === 429) login.refreshToken = refreshToken;
+    if (response.status !== 200) throw new Refusal(response);
+    Object.assign(login, tokensIn(response));
   }
 }
 
@@ -167,7 +167,7 @@ export interface DeliveryList {
   readonly proximo_cursor: string | null;
 }
 
-/** If `autorizacao` is missing, an existing header is removed. */
+/** The settings of a webhook. Without `autorizacao`, the API removes an existing header. */
 export interface Settings {
   readonly url: string;
   readonly autorizacao?: string;
@@ -179,28 +179,28 @@ export interface Replay {
   readonly enviadas: number;
 }
 
-interface Answer {
+interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly json: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Longer than API Gateway waits for a function. In milliseconds. */
+/** The timeout of a call in milliseconds. API Gateway has a shorter timeout for a function. */
 const callTimeout = 31_000;
 
-/** The error codes of requests that were not sent, for example when a laptop wakes up before its network. */
+/** The error codes of requests that did not reach the service, for example because a laptop woke up without a network. */
 const unsentCodes = new Set(
   'ENOTFOUND EAI_AGAIN ECONNREFUSED ENETUNREACH EHOSTUNREACH UND_ERR_CONNECT_TIMEOUT'.split(' '),
 );
 
-function postForm(service: Service, endpoint: string, form: Record<string, string>): Promise<Answer> {
+function postForm(service: Service, endpoint: string, form: Record<string, string>): Promise<ApiResponse> {
   return request(service, `${service.authUrl}/oauth/v1/${endpoint}`, {
     method: 'POST',
     body: new URLSearchParams(form),
   });
 }
 
-async function request({ fetch }: Service, url: string, init: RequestInit): Promise<Answer> {
+async function request({ fetch }: Service, url: string, init: RequestInit): Promise<ApiResponse> {
   try {
     const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(callTimeout) });
     return { status: response.status, headers: response.headers, json: parseObject(await response.text()) };
@@ -219,26 +219,26 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Returns the tokens of a response. @throws {Refusal} if it is not from a token endpoint, as with a wrong address. */
-function tokensIn(answer: Answer): Pick<Login, 'accessToken' | 'refreshToken'> {
-  const { access_token, refresh_token } = answer.json ?? {};
+/** Returns the tokens in a response. @throws {Refusal} if it has none, for example because the URL is wrong. */
+function tokensIn(response: ApiResponse): Pick<Login, 'accessToken' | 'refreshToken'> {
+  const { access_token, refresh_token } = response.json ?? {};
   if (typeof access_token !== 'string' || access_token.split('.').length !== 3)
-    throw new Refusal({ ...answer, json: { code: 'no_token' } });
+    throw new Refusal({ ...response, json: { code: 'no_token' } });
   return { accessToken: access_token, refreshToken: typeof refresh_token === 'string' ? refresh_token : undefined };
 }
 
 function pathOf(event: string): string {
-  return `/v1/webhooks/${stepOf(event)}`;
+  return `/v1/webhooks/${segmentOf(event)}`;
 }
 
-/** Encodes a segment of a path. `.` and `..` would change the path in any encoding, and no resource has these names. */
-function stepOf(name: string): string {
+/** Encodes a path segment. Replaces empty names, `.` and `..` with a space, because even encoded they change the path. */
+function segmentOf(name: string): string {
   return /^\.{0,2}$/.test(name) ? '%20' : encodeURIComponent(name);
 }
 
-async function orUndefined<Value>(reading: Promise<Value>): Promise<Value | undefined> {
+async function orUndefined<Value>(call: Promise<Value>): Promise<Value | undefined> {
   try {
-    return await reading;
+    return await call;
   } catch (error) {
     if (error instanceof Refusal && error.status === 404) return undefined;
     throw error;

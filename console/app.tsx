@@ -15,14 +15,14 @@ import { type Handler, isLocal, NotFound, type Page, type Redirect, type View } 
 export interface ConsoleOptions {
   readonly service: Service;
   readonly store: SessionStore;
-  /** The only accepted `Host` header. Any other host is a foreign name for this address. */
+  /** The only accepted `Host` header, because any site can point its own name at 127.0.0.1 (DNS rebinding). */
   readonly host: string;
-  /** Signs in the user who opens a link. If missing, users sign in with the form. */
+  /** The credentials for users who open a link. Without them, users sign in with the form. */
   readonly credentials?: Credentials;
   readonly now: () => number;
 }
 
-/** Creates the console in a random folder, because a server on any port of 127.0.0.1 receives the cookies for `/`. */
+/** Creates a console under a random path, because browsers send cookies for `/` to the servers on all ports of 127.0.0.1. */
 export function createConsole(options: ConsoleOptions) {
   const { service, store, host, credentials, now } = options;
   const folder = `/${randomId().slice(0, 22)}`;
@@ -42,17 +42,17 @@ export function createConsole(options: ConsoleOptions) {
 
   app.get('/', context => entry(context, 200));
   app.get(folder, context => context.redirect(`${folder}/`, 303));
-  // In this folder, a sign-in form sends the cookie of the session that ended.
-  for (const at of ['', folder]) {
-    app.post(`${at}/link`, async context => {
+  // Forms below the folder send the cookie of the session that ended.
+  for (const prefix of ['', folder]) {
+    app.post(`${prefix}/link`, async context => {
       const key = keyOf((await formOf(context)).get('token')?.trim() ?? '');
-      const madeAt = links.get(key);
-      if (madeAt === undefined || !credentials || now() - madeAt > maxIdle)
+      const createdAt = links.get(key);
+      if (createdAt === undefined || !credentials || now() - createdAt > maxIdle)
         return entry(context, 403, t => t.entry.usedLink);
       links.delete(key);
       return open(context, credentials, true);
     });
-    app.post(`${at}/sign-in`, async context => {
+    app.post(`${prefix}/sign-in`, async context => {
       const form = await formOf(context);
       const field = (name: string) => form.get(name)?.trim() ?? '';
       const [client_id, client_secret, username] = [field('client_id'), field('client_secret'), field('username')];
@@ -87,15 +87,15 @@ export function createConsole(options: ConsoleOptions) {
 
   function makeLink(): string {
     const id = randomId();
-    for (const [key, madeAt] of links) if (now() - madeAt > maxIdle) links.delete(key);
+    for (const [key, createdAt] of links) if (now() - createdAt > maxIdle) links.delete(key);
     links.set(keyOf(id), now());
     return `http://${host}/#${id}`;
   }
 
-  async function open(context: Context, given: Credentials, byLink: boolean): Promise<Response> {
+  async function open(context: Context, submitted: Credentials, byLink: boolean): Promise<Response> {
     try {
       const id = randomId();
-      const login = await signIn(service, given);
+      const login = await signIn(service, submitted);
       const oldKey = keyOf(getCookie(context, cookieName) ?? '');
       const old = await store.load(oldKey);
       await store.remove(oldKey);
@@ -105,7 +105,7 @@ export function createConsole(options: ConsoleOptions) {
       setCookie(context, cookieName, id, { path: folder, httpOnly: true, sameSite: 'Strict' });
       return context.redirect(ownUrl(folder + (await returnPathOf(context))), 303);
     } catch (error) {
-      return entry(context, statusOf(error), t => messageOf(t, error), byLink ? undefined : given);
+      return entry(context, statusOf(error), t => messageOf(t, error), byLink ? undefined : submitted);
     }
   }
 
@@ -113,14 +113,14 @@ export function createConsole(options: ConsoleOptions) {
     return store.save(key, session, session.usedAt + maxIdle - now());
   }
 
-  /** Returns the URL of a page of the console. A path such as `//other` would lead to another site. */
+  /** Returns the URL of a console page, or `/` for a path to another site, such as `//other`. */
   function ownUrl(path: string): string {
     const base = `http://${host}`;
     const url = URL.canParse(path, base) ? new URL(path, base) : undefined;
     return url?.origin === base ? url.href : '/';
   }
 
-  /** Returns the session of a request. Only a click extends the session, not a page that refreshes itself. */
+  /** Returns the session of a request, unless the session has ended or expired. */
   async function sessionOf(context: Context): Promise<{ key: string; session: Session } | undefined> {
     const key = keyOf(getCookie(context, cookieName) ?? '');
     const session = await store.load(key);
@@ -132,7 +132,7 @@ export function createConsole(options: ConsoleOptions) {
     if (!found) return entry(context, 401, t => t.entry.noSession);
     const { key, session } = found;
     const isRenewal = context.req.header('x-renewal') !== undefined;
-    if (!isRenewal) session.usedAt = now();
+    if (!isRenewal) session.usedAt = now(); // automatic refreshes do not extend the session
     const notes = isRenewal ? [] : session.notes.splice(0);
     return respond(context, key, session, notes, view => handler(view, parametersOf(context), view.query));
   }
@@ -150,7 +150,7 @@ export function createConsole(options: ConsoleOptions) {
         return await handler(view, parametersOf(context), form);
       } catch (error) {
         if (error instanceof SessionEnded) throw error;
-        return { to: above(view.path), notes: [{ kind: 'failed', text: messageOf(view.t, error, true) }] };
+        return { to: parentOf(view.path), notes: [{ kind: 'failed', text: messageOf(view.t, error, true) }] };
       }
     });
   }
@@ -163,9 +163,9 @@ export function createConsole(options: ConsoleOptions) {
     handle: (view: View) => Promise<Page | Redirect>,
   ): Promise<Response> {
     let view = viewOf(context, session, notes);
-    let answer: Page | Redirect;
+    let result: Page | Redirect;
     try {
-      answer = await handle(view).catch(async error => {
+      result = await handle(view).catch(async error => {
         if (!(error instanceof SessionEnded && credentials && session.byLink)) throw error;
         Object.assign(session.login, await signIn(service, credentials));
         view = viewOf(context, session, notes);
@@ -178,12 +178,12 @@ export function createConsole(options: ConsoleOptions) {
         await save(key, session);
         return entry(context, 401, t => t.entry.noSession);
       }
-      answer = failurePage(view, error, parametersOf(context));
+      result = failurePage(view, error, parametersOf(context));
     }
-    if ('to' in answer) session.notes.push(...notes, ...(answer.notes ?? []));
+    if ('to' in result) session.notes.push(...notes, ...(result.notes ?? []));
     if (await store.load(key)) await save(key, session); // unless another tab has signed out
-    if ('to' in answer) return context.redirect(folder + answer.to, 303);
-    return html(context, answer.status ?? 200, <Document page={answer} view={view} />);
+    if ('to' in result) return context.redirect(folder + result.to, 303);
+    return html(context, result.status ?? 200, <Document page={result} view={view} />);
   }
 
   function viewOf(context: Context, session: Session, notes: View['notes']): View {
@@ -209,8 +209,8 @@ export function createConsole(options: ConsoleOptions) {
   async function entry(
     context: Context,
     status: number,
-    why?: (t: (typeof texts)['en']) => string,
-    given?: Credentials,
+    reason?: (t: (typeof texts)['en']) => string,
+    prefilled?: Credentials,
   ): Promise<Response> {
     const language = languageOf(context);
     const t = texts[language];
@@ -223,8 +223,8 @@ export function createConsole(options: ConsoleOptions) {
         folder={context.req.path.startsWith(`${folder}/`) ? folder : ''}
         returnPath={await returnPathOf(context)}
         host={new URL(service.baseUrl).host}
-        trouble={why?.(t)}
-        given={given}
+        error={reason?.(t)}
+        prefilled={prefilled}
         hasLink={credentials !== undefined}
       />,
     );
@@ -255,15 +255,15 @@ function parametersOf(context: Context) {
   return { event: context.req.param('event') ?? '', id: context.req.param('id') ?? '' };
 }
 
-/** Returns the page to show after signing in, relative to the folder, which changes with a restart. */
+/** Returns the path to open after sign-in. It is relative to the folder, which changes when the console restarts. */
 async function returnPathOf(context: Context): Promise<string> {
   const { pathname, search } = new URL(context.req.url);
-  const below = /^\/[\w-]{22}(\/.*)$/.exec(pathname)?.[1] ?? '/';
-  if (context.req.method !== 'POST') return below + (below === '/' ? '' : search);
-  return (await formOf(context)).get('return_to') ?? above(below);
+  const relative = /^\/[\w-]{22}(\/.*)$/.exec(pathname)?.[1] ?? '/';
+  if (context.req.method !== 'POST') return relative + (relative === '/' ? '' : search);
+  return (await formOf(context)).get('return_to') ?? parentOf(relative);
 }
 
-function above(path: string): string {
+function parentOf(path: string): string {
   return path.replace(/\/[^/]*$/, '') || '/';
 }
 

@@ -27,7 +27,7 @@ if (import.meta.main) {
   const args = process.argv.slice(2);
   const [option, file] = args;
   if (option === '--bundle' && file !== undefined && args.length === 2) {
-    const target = path.resolve(process.env.INIT_CWD ?? '', file); // npm changes to the root of the repository
+    const target = path.resolve(process.env.INIT_CWD ?? '', file); // npm runs scripts in the root of the repository
     const text = bundleConsole();
     writeFileSync(target, text);
     console.log(`${target}: ${Math.ceil(text.length / 1_024)} KiB`);

@@ -16,7 +16,7 @@ export function Chart({ event, filter, counted }: { event: string; filter: Filte
         {'error' in counted ? (
           <Unread error={counted.error} />
         ) : (
-          <Counted event={event} filter={filter} {...counted.value} />
+          <Volume event={event} filter={filter} {...counted.value} />
         )}
       </div>
     </section>
@@ -54,7 +54,7 @@ function RangeChoice({ event, filter }: { event: string; filter: Filter }) {
   );
 }
 
-function Counted({ event, filter, bars, total, countedSince, error }: Tally & { event: string; filter: Filter }) {
+function Volume({ event, filter, bars, total, countedSince, error }: Tally & { event: string; filter: Filter }) {
   const { t, folder } = useView();
   return (
     <>
@@ -118,8 +118,8 @@ function Bars({ event, filter, bars }: { event: string; filter: Filter; bars: re
 }
 
 function addressOf(event: string, { state, range, since, until }: Filter, bar: Bar): string {
-  const kept = range ?? (since === undefined && until === undefined ? ('30d' as const) : undefined);
-  return `${pathOf(event)}${queryOf({ state, range: kept, since: bar.from, until: bar.until })}#list`;
+  const current = range ?? (since === undefined && until === undefined ? ('30d' as const) : undefined);
+  return `${pathOf(event)}${queryOf({ state, range: current, since: bar.from, until: bar.until })}#list`;
 }
 
 function sumOf({ counts }: Bar): number {

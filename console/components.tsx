@@ -4,7 +4,7 @@ import { textOf } from './texts/texts.ts';
 import { distance, timeFormats } from './times.ts';
 import { useView } from './view.ts';
 
-/** Renders a card. A card with an id is updated while the page is open. */
+/** Renders a card. While the page is open, its script refreshes each card that has an ID. */
 export function Card(card: { title?: Child; id?: string; aside?: Child; children?: Child }) {
   return (
     <section class="card" id={card.id} data-live={card.id && ''}>
@@ -85,7 +85,7 @@ export function Link(link: {
   );
 }
 
-/** Renders a time in the time zone of this machine, with UTC in its tooltip. `both` starts with the time from now. */
+/** Renders a time in the time zone of this computer, with UTC in the tooltip. `both` also shows the distance from now. */
 export function Time({ at, form = 'both' }: { at: string; form?: 'both' | 'exact' | 'clock' }) {
   const { language, now } = useView();
   const moment = Date.parse(at);
@@ -108,7 +108,7 @@ export function StateBadge({ state }: { state: string }) {
   );
 }
 
-/** Renders untrusted text and escapes invisible or reversing characters. A URL may break after each part. */
+/** Renders untrusted text, and escapes invisible and bidirectional control characters. A URL may wrap after each part. */
 export function Code({ children }: { children: string }) {
   const [first, ...rest] = visible(children).split(/(?<=[/.?&_])(?=[^/])/);
   return (
@@ -201,7 +201,7 @@ export function Table<Row>(table: {
   );
 }
 
-/** Escapes the invisible characters of a text, except joiners, which some languages need. */
+/** Escapes invisible characters, except joiners, which some languages need. */
 function visible(text: string): string {
   return text.replace(/(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, character => {
     const code = (character.codePointAt(0) ?? 0).toString(16);

@@ -8,10 +8,10 @@ export function messageOf({ failures }: Texts, error: unknown, isChange = false)
     if (error.code === 'no_token') return failures.noToken;
     if (['invalid_grant', 'invalid_client'].includes(error.code)) return failures.badCredentials;
     const { message, status, findings, requisicao, retryAfter } = error;
-    const said = message.startsWith('HTTP ') && [429, 503].includes(status) ? failures.busy : message;
-    const facts = Object.entries({ 'Retry-After': retryAfter && `${retryAfter} s`, requisicao }).filter(([, is]) => is);
-    const all = [...findings.map(({ field, detail }) => [field, detail]), ...facts].map(pair => pair.join(': '));
-    return [said, ...all].join(' ');
+    const text = message.startsWith('HTTP ') && [429, 503].includes(status) ? failures.busy : message;
+    const extra = Object.entries({ 'Retry-After': retryAfter && `${retryAfter} s`, requisicao }).filter(([, it]) => it);
+    const all = [...findings.map(({ field, detail }) => [field, detail]), ...extra].map(pair => pair.join(': '));
+    return [text, ...all].join(' ');
   }
   if (error instanceof NotFound) return error.message;
   console.error(error);

@@ -1,11 +1,11 @@
-/** The filter of the deliveries on a page. Times are milliseconds since the epoch. */
+/** A filter of deliveries. Times are in milliseconds since the epoch. */
 export interface Filter {
   readonly state?: State | undefined;
   readonly range?: (typeof ranges)[number] | undefined;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
   readonly cursor?: string | undefined;
-  /** The invalid parts of the address, such as `since=yesterday`. */
+  /** The invalid query parameters, such as `since=yesterday`. */
   readonly unknown: readonly string[];
 }
 
@@ -15,7 +15,7 @@ export const states = ['entregue', 'falhou', 'retida', 'pendente', 'cancelada'] 
 
 export type State = (typeof states)[number];
 
-/** A time span and its steps. Milliseconds. */
+/** A time span that is divided into steps. Numbers are in milliseconds. */
 export interface Span {
   readonly desde: string;
   readonly ate: string;
@@ -45,14 +45,14 @@ export function filterOf(values: URLSearchParams): Filter {
 
 export function queryOf({ state, range, since, until, cursor }: Partial<Filter>): string {
   const times = { since: since && iso(since), until: until && iso(until) };
-  const given = Object.entries({ state, range, ...times, cursor });
+  const parameters = Object.entries({ state, range, ...times, cursor });
   const query = new URLSearchParams(
-    given.flatMap(([name, value]): [string, string][] => (value ? [[name, String(value)]] : [])),
+    parameters.flatMap(([name, value]): [string, string][] => (value ? [[name, String(value)]] : [])),
   );
   return query.size > 0 ? `?${query}` : '';
 }
 
-/** Returns the span of the chart, which is the range, the times, or the 30 days of the history. */
+/** Returns the time span of the chart. The default is the last 30 days. */
 export function spanOf({ range, since, until }: Filter, now: number): Span {
   const isCustom = range === undefined && (since !== undefined || until !== undefined);
   const [length, step] = lengths[range ?? '30d'];
@@ -86,7 +86,7 @@ const lengths: Readonly<Record<(typeof ranges)[number], readonly [length: number
   '30d': [30 * 24 * hour, 12 * hour],
 };
 
-/** Parses RFC 3339, or the value of a browser's field, which is in local time if it has no zone. */
+/** Parses an RFC 3339 time, or the value of a `datetime-local` field, which is in local time. */
 function parseTime(text: string): number | undefined {
   const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/.test(text)
     ? Date.parse(text)

@@ -24,29 +24,29 @@ export interface Standing {
   readonly failed: DeliveryDetail | undefined;
 }
 
-/** The results that do not depend on the receiver. A slow attempt is repeated, and the service causes `interno`. */
-const undecided: readonly (string | null)[] = [null, 'lenta', 'interno'];
+/** The results that do not reflect the receiver's health. The service retries slow attempts, and causes `interno` itself. */
+const indecisive: readonly (string | null)[] = [null, 'lenta', 'interno'];
 
 /** Determines the health of a webhook from its record and its latest result, which may be the result of a test. */
 export async function readStanding(api: Api, event: string, webhook: WebhookRecord | undefined): Promise<Standing> {
   const latest = await partOf(api.listDeliveries(event, { limite: 10 }));
   const own = latest.value?.entregas.filter(one => webhook && isOf(webhook, one));
-  const judged = own?.find(one => one.estado === 'falhou' || !undecided.includes(one.ultimo_resultado));
-  const result = judge();
+  const decisive = own?.find(one => one.estado === 'falhou' || !indecisive.includes(one.ultimo_resultado));
+  const result = determine();
   const isActive = webhook?.estado === 'ativo' && tones[result] !== 'bad';
   const held = isActive ? await partOf(api.listDeliveries(event, { estado: 'retida', limite: 1 })) : undefined;
   const hasHeld = held?.value?.entregas.some(one => webhook && one.estado === 'retida' && isOf(webhook, one));
   const health = hasHeld ? 'held' : held?.error !== undefined ? 'unknown' : result;
-  const isBad = judged && tones[health] === 'bad';
-  return { health, latest, failed: isBad ? (await partOf(api.findDelivery(event, judged.id))).value : undefined };
+  const isBad = decisive && tones[health] === 'bad';
+  return { health, latest, failed: isBad ? (await partOf(api.findDelivery(event, decisive.id))).value : undefined };
 
-  function judge(): Standing['health'] {
+  function determine(): Standing['health'] {
     if (!webhook) return 'none';
     if (webhook.estado === 'suspenso') return 'suspended';
     if (webhook.falhando_desde !== null) return 'failing';
-    if (judged && judged.ultimo_resultado !== 'entregue') return 'latestFailed';
+    if (decisive && decisive.ultimo_resultado !== 'entregue') return 'latestFailed';
     if (webhook.lento_desde !== null) return 'slow';
-    return judged ? 'healthy' : latest.value ? 'untested' : 'unknown';
+    return decisive ? 'healthy' : latest.value ? 'untested' : 'unknown';
   }
 }
 
@@ -80,7 +80,7 @@ export function HealthText({ webhook, standing }: { webhook: WebhookRecord; stan
   );
 }
 
-/** Returns whether a delivery belongs to a registration, with a tolerance of 0.5 s between their clocks. */
+/** Returns true if a delivery belongs to the current registration. Tolerates a clock difference of 0.5 s. */
 export function isOf(webhook: WebhookRecord, { criado_em }: Pick<DeliveryRecord, 'criado_em'>): boolean {
   return Date.parse(criado_em) + 500 >= Date.parse(webhook.criado_em);
 }

@@ -59,12 +59,12 @@ export function SignIn(entry: {
   readonly folder: string;
   readonly returnPath: string;
   readonly host: string;
-  readonly trouble: string | undefined;
-  readonly given: Credentials | undefined;
+  readonly error: string | undefined;
+  readonly prefilled: Credentials | undefined;
   readonly hasLink: boolean;
 }) {
-  const { t, language, folder, returnPath, host, trouble, given, hasLink } = entry;
-  // A field without a value is a secret, which is never prefilled.
+  const { t, language, folder, returnPath, host, error, prefilled, hasLink } = entry;
+  // A field without a value is a secret, which the page never prefills.
   const form = (action: string, title: string, about: string, fields: Readonly<Record<string, string | undefined>>) => (
     <form id={action} class="card inside" method="post" action={`${folder}/${action}`}>
       <input type="hidden" name="return_to" value={returnPath} />
@@ -94,12 +94,12 @@ export function SignIn(entry: {
         <OtherLanguage t={t} language={language} back={folder + returnPath} />
         <h1>{t.entry.title}</h1>
         <p class="lead">{t.entry.lead(host)}</p>
-        {trouble && <Alert>{trouble}</Alert>}
+        {error && <Alert>{error}</Alert>}
         {hasLink && form('link', t.entry.byLink, t.entry.aboutLink, { token: undefined })}
         {form('sign-in', t.entry.byCredentials, t.entry.aboutCredentials, {
-          client_id: given?.client_id ?? '',
+          client_id: prefilled?.client_id ?? '',
           client_secret: undefined,
-          username: given?.username ?? '',
+          username: prefilled?.username ?? '',
           password: undefined,
         })}
       </main>
@@ -206,7 +206,7 @@ function Notes({ notes }: { notes: readonly Note[] }) {
   );
 }
 
-/** Pages may only run their own script and style and send requests to themselves. */
+/** Allows pages to use only their own script and style, and to send requests only to the console. */
 export const contentSecurityPolicy = [
   "default-src 'none'",
   `style-src '${hashOf(style)}'`,

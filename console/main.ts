@@ -29,7 +29,7 @@ async function serve(args: readonly string[]): Promise<void> {
   const running = await startConsole(Number(port));
   const withoutSlash = (url: string) => url.replace(/\/$/, '');
   running.open({ service: { authUrl: withoutSlash(auth), baseUrl: withoutSlash(base), fetch } });
-  process.stdout.write(`Console: ${running.url}\nSign in there. Ctrl-C ends it.\n`);
+  process.stdout.write(`Console: ${running.url}\nOpen this address to sign in. Press Ctrl-C to stop.\n`);
   await new Promise(resolve => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
   });
@@ -38,14 +38,14 @@ async function serve(args: readonly string[]): Promise<void> {
 
 const usage = `Usage: node emissor-console.mjs --auth URL --base URL [--port N]
 
-Serves web pages for your account on 127.0.0.1: its webhooks and deliveries, and why one failed. You sign in there with
-your client_id, client_secret, username and password. With only webhooks:read the pages are read-only.
+Serves web pages on 127.0.0.1 that show the webhooks and deliveries of your account, and why a delivery failed. Sign in
+with your client_id, client_secret, username and password. With only webhooks:read, the pages are read-only.
 `;
 
 function describe(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (code === 'EADDRINUSE') return 'The port is in use. Choose another --port, or leave it out for any free one.';
-  if (code === 'EACCES') return 'The system does not allow this port. Choose a --port from 1024 up.';
+  if (code === 'EADDRINUSE') return 'The port is in use. Choose another --port, or omit --port to use any free port.';
+  if (code === 'EACCES') return 'The system does not allow this port. Choose a --port of 1024 or higher.';
   return `${error instanceof Error ? error.message : error}${error instanceof TypeError ? `\n${usage}` : ''}`;
 }
 

@@ -1,4 +1,4 @@
-/** The script of the pages. It sends the token of a link, copies, sends each form once, and updates idle cards. */
+/** The script of the pages. It submits the token of a link, copies texts, submits each form once, and refreshes idle cards. */
 export const script = `
 const link = document.getElementById('link');
 if (link && location.hash.length > 1) {
@@ -21,7 +21,7 @@ addEventListener('beforeunload', event => {
 });
 document.addEventListener('submit', event => {
   if (event.target.dataset.sent) return event.preventDefault();
-  if (hasCopied) event.target.dataset.sent = 'yes'; // otherwise the user may stay
+  if (hasCopied) event.target.dataset.sent = 'yes'; // otherwise the user may cancel
 });
 addEventListener('pageshow', () => {
   for (const form of document.forms) delete form.dataset.sent;
@@ -41,11 +41,11 @@ async function renew() {
   if (document.hidden || isRenewing) return;
   isRenewing = true;
   try {
-    const answer = await fetch(location.href, { headers: { 'x-renewal': 'yes' }, signal: AbortSignal.timeout(60000) });
+    const response = await fetch(location.href, { headers: { 'x-renewal': 'yes' }, signal: AbortSignal.timeout(60000) });
     const showsSecret = document.querySelector('.note.secret') !== null;
-    if (!showsSecret && (answer.status === 401 || answer.status === 404)) return location.reload();
-    if (!answer.ok) throw new Error();
-    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    if (!showsSecret && (response.status === 401 || response.status === 404)) return location.reload();
+    if (!response.ok) throw new Error();
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
     if (!showsSecret && idsOf(page) !== idsOf(document) && !isInUse(document.body)) return location.reload();
     seconds = Number(page.body.dataset.renew) || seconds;
     for (const part of page.querySelectorAll('[data-live], footer')) {

@@ -3,7 +3,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { type ConsoleOptions, createConsole } from './app.tsx';
 import { makeMemoryStore } from './sessions.ts';
 
-/** Listens on 127.0.0.1, on any free port if `port` is 0. Returns 503 until `open` is called, to reserve the port. */
+/** Listens on 127.0.0.1, on any free port if `port` is 0. To reserve the port early, the server returns 503 until `open` is called. */
 export async function startConsole(port: number) {
   let opened: ReturnType<typeof createConsole> | undefined;
   const server = createAdaptorServer({
@@ -15,7 +15,7 @@ export async function startConsole(port: number) {
   const { host } = new URL(`http://127.0.0.1:${typeof address === 'object' ? address?.port : port}`);
   return {
     url: `http://${host}/`,
-    /** Serves a stage. Returns a function that creates links. Each link signs in once with `credentials`. */
+    /** Serves the console of a stage. Returns a function that creates sign-in links, each for one use of `credentials`. */
     open: (options: Pick<ConsoleOptions, 'service' | 'credentials'>): (() => string) => {
       opened = createConsole({ ...options, store: makeMemoryStore(), host, now: Date.now });
       return opened.makeLink;

@@ -2,15 +2,15 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Login } from './api.ts';
 import type { ReplayCount } from './tally.ts';
 
-/** The session of a browser. It can be serialised as JSON, for an external store. */
+/** A browser session. It can be serialised as JSON for an external store. */
 export interface Session {
   readonly login: Login;
-  /** True if a link opened the session, so that it signs in again by itself. */
+  /** True if a link opened the session. When its login ends, the console signs in again automatically. */
   readonly byLink: boolean;
-  /** The secret of every form, which another site cannot read. */
+  /** The CSRF token in every form. */
   readonly formToken: string;
   usedAt: number;
-  /** True if the service ended the login. The next session of the same user shows its notes. */
+  /** True if the service ended the login. The next session of the same user then shows the notes. */
   hasEnded: boolean;
   notes: Note[];
   replays: Readonly<Record<string, { readonly id: string; readonly counted?: ReplayCount | undefined }>>;
@@ -20,7 +20,7 @@ export type Note =
   | { readonly kind: 'done' | 'failed'; readonly text: string }
   | { readonly kind: 'secret'; readonly event: string; readonly secret: string };
 
-/** Stores sessions by the SHA-256 hash of their ids, so that the duration of a lookup does not reveal an id. */
+/** Stores sessions by the SHA-256 hash of their IDs, because the duration of a lookup could reveal an ID. */
 export interface SessionStore {
   load(key: string): Promise<Session | undefined>;
   save(key: string, session: Session, lifetime: number): Promise<void>;
@@ -28,22 +28,22 @@ export interface SessionStore {
 }
 
 export function makeMemoryStore(): SessionStore {
-  const kept = new Map<string, { readonly session: Session; readonly timer: NodeJS.Timeout }>();
+  const sessions = new Map<string, { readonly session: Session; readonly timer: NodeJS.Timeout }>();
   const remove = async (key: string) => {
-    clearTimeout(kept.get(key)?.timer);
-    kept.delete(key);
+    clearTimeout(sessions.get(key)?.timer);
+    sessions.delete(key);
   };
   return {
-    load: async key => kept.get(key)?.session,
+    load: async key => sessions.get(key)?.session,
     save: async (key, session, lifetime) => {
-      clearTimeout(kept.get(key)?.timer);
-      kept.set(key, { session, timer: setTimeout(remove, lifetime, key).unref() });
+      clearTimeout(sessions.get(key)?.timer);
+      sessions.set(key, { session, timer: setTimeout(remove, lifetime, key).unref() });
     },
     remove,
   };
 }
 
-/** The time after which a session without a click or an unopened link ends. In milliseconds. */
+/** The time in milliseconds after which an idle session or an unused link expires. */
 export const maxIdle = 3_600_000;
 
 export function randomId(): string {

@@ -1,4 +1,4 @@
-/** The style of the pages. `--edge` and marks have a contrast of 3:1 (WCAG 1.4.11), since only they show boundaries. */
+/** The style of the pages. `--edge` and the `--mark` colours have a contrast of at least 3:1 (WCAG 1.4.11). */
 export const style = `
 :root {
   color-scheme: light dark; accent-color: var(--accent);
@@ -55,7 +55,7 @@ header.top { background: var(--surface); border-bottom: 1px solid var(--line) }
 .note.secret { border-color: var(--held); background: var(--held-ground) } .secret-value { font-size: .9375rem; user-select: all }
 .note.secret dl { display: grid; gap: .75rem; margin: .5rem 0 } .note.secret dl div { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 3fr); gap: .125rem .5rem } .note.secret dd { margin: 0; overflow-wrap: anywhere }
 .advice { border-bottom: 1px solid var(--line) }
-/* Tables: on a phone each row is a block */
+/* On a phone, each row of a table is a block. */
 table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums }
 progress { width: 16rem; max-width: 100% } th { text-align: left; font-size: .8125rem; font-weight: 550; color: var(--muted); padding: .5rem 1rem; border-bottom: 1px solid var(--line) }
 td { padding: .625rem 1rem; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: break-word }

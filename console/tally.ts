@@ -15,7 +15,7 @@ export interface Tally {
   readonly error?: unknown;
 }
 
-/** Counts a webhook's deliveries in a span, with at most 24 calls of 100. @throws if the first call fails. */
+/** Counts a webhook's deliveries in a time span, with at most 24 API calls of 100 deliveries. @throws if the first call fails. */
 export async function tally(api: Api, event: string, { desde, ate, from, until, step }: Span): Promise<Tally> {
   const bars = Array.from({ length: Math.round((until - from) / step) }, (_, at): Bar => {
     const start = from + at * step;
@@ -32,7 +32,7 @@ export async function tally(api: Api, event: string, { desde, ate, from, until, 
   return { bars, total, ...end };
 }
 
-/** Counts the deliveries in a state, without tests, with at most 8 calls. */
+/** Counts the deliveries in a state, except tests, with at most 8 API calls. */
 export async function countReplayable(api: Api, event: string, range: { desde: string; ate: string; estado: string }) {
   let count = 0;
   const end = await readPages(api, event, range, 8, ({ id }) => {
@@ -43,7 +43,7 @@ export async function countReplayable(api: Api, event: string, range: { desde: s
 
 export type ReplayCount = Awaited<ReturnType<typeof countReplayable>>;
 
-/** A test has no event of its own and cannot be resent. */
+/** Returns true for the ID of a test, which cannot be resent. */
 export function isTest(id: string): boolean {
   return id.startsWith('teste_');
 }
@@ -53,14 +53,14 @@ async function readPages(
   event: string,
   query: { readonly desde: string; readonly ate: string; readonly estado?: string },
   maxCalls: number,
-  each: (record: Awaited<ReturnType<Api['listDeliveries']>>['entregas'][number]) => void,
+  count: (record: Awaited<ReturnType<Api['listDeliveries']>>['entregas'][number]) => void,
 ): Promise<Pick<Tally, 'countedSince' | 'error'>> {
   let cursor: string | undefined;
   let countedSince = Date.parse(query.ate);
   for (let call = 0; call < maxCalls; call++) {
     try {
       const { entregas, proximo_cursor } = await api.listDeliveries(event, { ...query, cursor, limite: 100 });
-      for (const record of entregas) each(record);
+      for (const record of entregas) count(record);
       if (proximo_cursor === null) return {};
       cursor = proximo_cursor;
       countedSince = Date.parse(entregas.at(-1)?.criado_em ?? '') || countedSince;

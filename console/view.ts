@@ -25,11 +25,11 @@ export interface Page {
   readonly heading?: Child;
   readonly actions?: Child;
   readonly lead?: string;
-  /** The steps from the list of webhooks to the page, which are no event or one event. */
+  /** The event in the breadcrumbs, if any. Without this property, the page has no breadcrumbs. */
   readonly crumbs?: readonly string[];
   readonly content: Child;
   readonly status?: number;
-  /** The seconds after which the page refreshes itself, or 0 for a page with a form. @default - as in the view */
+  /** The refresh interval in seconds, or 0 for a page with a form. @default - the interval of the view */
   readonly renewSeconds?: number;
 }
 
@@ -38,7 +38,7 @@ export interface Redirect {
   readonly notes?: readonly Note[];
 }
 
-/** A page or an action. `values` are the values of the form. */
+/** Renders a page or runs an action. `values` are the query parameters of a page or the fields of a form. */
 export type Handler = (view: View, parameters: Parameters, values: URLSearchParams) => Promise<Page | Redirect>;
 
 interface Parameters {
@@ -52,7 +52,7 @@ export const ViewContext = createContext<View | undefined>(undefined);
 
 export function useView(): View {
   const view = useContext(ViewContext);
-  if (!view) throw new Error('There is no view.');
+  if (!view) throw new Error('useView was called outside ViewContext.Provider.');
   return view;
 }
 
@@ -65,13 +65,13 @@ export function isLocal({ baseUrl }: Service): boolean {
   return new URL(baseUrl).hostname === '127.0.0.1';
 }
 
-/** A part of a page, or the reason why it could not be read while other parts could be read. */
+/** The data for a part of a page, or the error of its request. The page shows the other parts regardless. */
 export type Part<Value> =
   | { readonly value: Value; readonly error?: undefined }
   | { readonly value?: undefined; readonly error: unknown };
 
-export async function partOf<Value>(reading: Promise<Value>): Promise<Part<Value>> {
-  return reading.then(
+export async function partOf<Value>(request: Promise<Value>): Promise<Part<Value>> {
+  return request.then(
     value => ({ value }),
     error => ({ error }),
   );

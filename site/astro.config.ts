@@ -13,7 +13,7 @@ const reference = (name: string, label: string) => ({
   sidebar: { label },
 });
 
-/** Texts that Starlight lacks in Portuguese, and the text for a missing page in both languages at once. */
+/** The Portuguese texts that Starlight lacks, and a bilingual text for missing pages. */
 const texts = {
   'pt-BR': {
     'pagefind.clear_search': 'Limpar',
@@ -24,7 +24,7 @@ const texts = {
     'pagefind.searching': 'Procurando [SEARCH_TERM]',
   },
   en: {
-    '404.text': `There is no such page. <a href="${base}en/">Start here</a>.
+    '404.text': `This page does not exist. <a href="${base}en/">Start here</a>.
       <p lang="pt-BR">Esta página não existe. <a href="${base}pt/">Comece aqui</a>.</p>`,
   },
 };
@@ -40,7 +40,7 @@ export default defineConfig({
     starlight({
       title: 'Emissor',
       favicon: '/pictures/icon.svg',
-      // The root language has no pages: the pages of a default language would also appear under the addresses of the others.
+      // The root language has no pages. Pages of a default language would also appear at the addresses of the other languages.
       defaultLocale: 'root',
       locales: { root: languages.en, ...languages },
       sidebar: openAPISidebarGroups,
@@ -52,7 +52,7 @@ export default defineConfig({
         {
           name: 'pages',
           hooks: {
-            // After the reference has added its list to the sidebar.
+            // Runs after the reference has added its entries to the sidebar.
             'config:setup': ({ addRouteMiddleware: add }) => add({ entrypoint: './route.ts', order: 'post' }),
             'i18n:setup': ({ injectTranslations: add }) => add(texts),
           },

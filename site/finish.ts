@@ -6,19 +6,19 @@ import { close, createIndex } from 'pagefind';
 import { audienceOf } from './pages.ts';
 import { hitsIn } from './search.ts';
 
-/** Finishes each page when it is built, and creates the search index. */
+/** Post-processes the built pages, and creates the search index. */
 export const finish: AstroIntegration = {
   name: 'finish',
   hooks: {
     'astro:build:done': async ({ dir }) => {
       const dist = fileURLToPath(dir);
-      for (const file of globSync(`${dist}**/*.md`)) rmSync(file); // publicDir has the sources of the pages, too
+      for (const file of globSync(`${dist}**/*.md`)) rmSync(file); // publicDir also contains the sources of the pages
       const { index } = await createIndex();
       for (const file of globSync(`${dist}**/*.html`)) {
         const audience = audienceOf(file.slice(dist.length));
         const page = readFileSync(file, 'utf8')
           .replace(/<html lang="[^"]*"/, `$& data-audience="${audience}"`)
-          // Each scrolling area can be reached by keyboard. Empty header cells and names of examples are not headings.
+          // Makes scrolling areas reachable by keyboard. Replaces empty header cells and the headings of examples.
           .replaceAll(/<(table|pre|div(?= class="sl-openapi-operation-method-path))\b/g, '<$1 tabindex="0"')
           .replaceAll('<th></th>', '<td></td>')
           .replaceAll(/<span style="--0:#D6DEEB;--1:#403F53">([^<]*)<\/span>/g, '$1') // the default colour of code
@@ -26,7 +26,7 @@ export const finish: AstroIntegration = {
         writeFileSync(file, page.replace(/<meta charset[^>]*>|^<!doctype html>(?=<title>)/i, `$&${policyOf(page)}`));
         for (const hit of hitsIn(page)) await index?.addHTMLFile(hit);
       }
-      rmSync(`${dist}pagefind`, { recursive: true }); // Starlight's, of whole pages
+      rmSync(`${dist}pagefind`, { recursive: true }); // Starlight's index has only whole pages
       await index?.writeFiles({ outputPath: `${dist}pagefind/plain` });
       await close();
       copyFileSync(`${import.meta.dirname}/named-first.js`, `${dist}pagefind/pagefind.js`);
@@ -34,7 +34,7 @@ export const finish: AstroIntegration = {
   },
 };
 
-/** Returns the Content-Security-Policy of a page: everything from its own host, and its own inline scripts only. */
+/** Returns the Content Security Policy of a page. It allows only resources of the page's host and the page's inline scripts. */
 function policyOf(page: string): string {
   const scripts = [...page.matchAll(/<script(?![^>]*\bsrc=)[^>]*>(.*?)<\/script>/gs)].map(
     ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,

@@ -6,12 +6,12 @@ import { addressOf, pairs, parts } from './pages.ts';
 
 const root = path.join(process.cwd(), '..');
 
-/** The repository's URL for links to files that are not on the site. Without it, they are named, not linked. */
+/** The URL of the repository, for links to files that are not on the site. Without it, pages only name these files. */
 const repository = process.env.EMISSOR_REPOSITORY;
 
 const firstParagraph = /^[\p{L}`*[].*?(?=\n\n)/msu;
 
-/** Loads the Markdown of the repository as pages. Their title is the first heading, their description the first paragraph. */
+/** Loads the Markdown of the repository as pages. The first heading is the title, and the first paragraph the description. */
 export const pagesLoader: Loader = {
   name: 'pages',
   async load({ config, store, parseData, renderMarkdown }) {
@@ -58,7 +58,7 @@ function pagesIn(page: string): string[] {
   return names.sort().map(name => `${file}${name}`);
 }
 
-/** Rewrites the links of a page: to the address of a page, to a file next to the pages, or otherwise to the repository. */
+/** Replaces the relative links of a page with links to pages of the site, to other files of the site, or to the repository. */
 function withAddresses(text: string, from: string, base: string): string {
   const known = addresses();
   const withLinks = (prose: string) =>

@@ -1,10 +1,10 @@
 import * as plain from './plain/pagefind.js';
 export * from './plain/pagefind.js';
 
-/** The search window has no filters: the current page determines the results. */
+/** Returns no filters for the search window, because the current page determines the audience. */
 export const filters = async () => ({});
 
-/** Searches the pages of this page's audience with Pagefind, and puts hits whose name equals the query first. */
+/** Searches the pages for this page's audience with Pagefind. Results with the query as their name come first. */
 export async function search(term, options) {
   const audience = document.documentElement.dataset.audience;
   const { results, ...rest } = await plain.search(term, { ...options, filters: { audience } });

@@ -1,4 +1,4 @@
-/** The pages of the site, in the order of the sidebar. Each address starts with its language: `/pt/erros/`. */
+/** The pages of the site, in the order of the sidebar. Each address starts with the language, as in `/pt/erros/`. */
 
 export const languages = {
   pt: { label: 'Português', lang: 'pt-BR' },
@@ -24,7 +24,7 @@ export const pairs = [
   ['nada-chegou', 'nothing-arrived'],
 ] as const;
 
-/** The team's parts of the site, in English only: pages by their names in `docs`. A folder means its numbered pages. */
+/** The team's parts of the site, which are only in English. Each lists pages by their names in `docs`, and folders of numbered pages. */
 export const parts = {
   publishers: ['publishing', '../packages/publisher/README'],
   operators: [
@@ -47,7 +47,7 @@ export const parts = {
   ],
 };
 
-/** Portuguese names of the entries of the reference. */
+/** The Portuguese labels of the reference's entries. */
 export const referenceInPortuguese: Readonly<Record<string, string>> = {
   Overview: 'Visão geral',
   'Get tokens': 'Obter tokens',
@@ -78,7 +78,7 @@ export function audienceOf(address: string): 'integrators' | 'team' {
   return Object.keys(parts).some(part => address.includes(`en/${part}/`)) ? 'team' : 'integrators';
 }
 
-/** Returns the address of a page that exists in both languages, without slashes around it. */
+/** Returns the address of a page that exists in both languages, without leading and trailing slashes. */
 export function addressOf(language: Language, name: string): string {
   if (pairs[0].some(front => front === name)) return language;
   return `${language}/${name === 'README' ? { pt: 'integradores', en: 'integrators' }[language] : name}`;

@@ -4,8 +4,8 @@ import path from 'node:path';
 const docs = path.join(import.meta.dirname, '../docs');
 
 /**
- * Writes an OpenAPI document for readers, and returns its path: error responses link their codes to the catalogue of errors and omit
- * repeated parts. Programs use the full document.
+ * Writes an OpenAPI document for readers, and returns its path. Its error responses link to the error catalogue and omit repeated parts.
+ * Programs use the full document.
  */
 export function referenceOf(name: string, base: string): string {
   const errors = readFileSync(path.join(docs, 'en/errors.md'), 'utf8');

@@ -18,7 +18,7 @@ const pages = (await getCollection('docs', ({ id }) => id.includes('/'))).sort(
   (a, b) => Number(a.data.sidebar.order) - Number(b.data.sidebar.order),
 );
 
-/** Adds the sidebar of its language to each page, and the address of the same page in the other language. */
+/** Adds to each page the sidebar of its language, and the address of the same page in the other language. */
 export const onRequest = defineRouteMiddleware(({ locals: { starlightRoute: route }, site }) => {
   const language = route.id.startsWith('pt') ? 'pt' : 'en';
   const part = partOf(route.id);
@@ -65,13 +65,13 @@ export const onRequest = defineRouteMiddleware(({ locals: { starlightRoute: rout
     route.head.push({ tag: 'link', attrs: { rel: 'alternate', hreflang: languages[other.language].lang, href } });
 });
 
-/** Returns the part of the site that a page belongs to: `developers` of `en/developers/architecture`. */
+/** Returns the part of the site that a page belongs to, such as `developers` for `en/developers/architecture`. */
 function partOf(id: string): string {
   const [, part = '', name] = id.split('/');
   return name === undefined ? 'integrators' : part;
 }
 
-/** Returns the links of an API of the reference: its overview, and each call and event once, without the overviews of tags. */
+/** Returns the links to the overview, the operations and the events of an API in the reference. Omits the overviews of tags. */
 function callsIn(entry: Sidebar[number], language: Language): Sidebar {
   if (entry.type === 'group') return entry.entries.flatMap(each => callsIn(each, language));
   if (entry.href.includes('/tags/')) return [];

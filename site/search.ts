@@ -1,10 +1,10 @@
 import { audienceOf } from './pages.ts';
 
-/** Returns the search entries of a page: sections, and table rows that start with a name; for the reference, whole pages. */
+/** Returns the search entries of a page. Each section and each table row that starts with code is an entry, as is a reference page. */
 export function hitsIn(page: string): { url: string; content: string }[] {
   const [, language, address = '', main = ''] =
     /lang="(.*?)".*?"canonical" href="\w+:..[^/]*(.*?)".*?<main data-pagefind-body.*?>(.*?)<footer/s.exec(page) ?? [];
-  // Guides weigh more than the reference, and names and bold words more than the rest.
+  // Guides weigh more than the reference. Names and bold words weigh more than other words.
   const [h, weight] = address.includes('/en/reference/') ? ['h1', 0.05] : ['h\\d', 1];
   const hit = (names: string[], id = '', rest = '') => {
     const title = names.join(' › ').replaceAll(/<[^>]+>/g, '');
@@ -16,7 +16,7 @@ export function hitsIn(page: string): { url: string; content: string }[] {
     return { url: address + title, content: `<html lang="${language}">${body}</html>` };
   };
   const sections = [...main.matchAll(RegExp(`<${h} id="([^"]*)"[^>]*>(.*?)</${h}>(.*?)(?=<${h} id=|$)`, 'gs'))];
-  const all = `<p data-pagefind-weight="0.05">${main.replaceAll(/<[^>]+>/g, '')}</p>`; // for words of several sections
+  const all = `<p data-pagefind-weight="0.05">${main.replaceAll(/<[^>]+>/g, '')}</p>`; // for queries with words from several sections
   return sections.flatMap(([, id, name = '', rest = ''], at) => {
     const names = [...new Set([sections[0]?.[2] ?? '', name])];
     const rows = [...rest.matchAll(/<tr>\s*<td>(<code.*?)<\/td>(.*?)<\/tr>/gs)];

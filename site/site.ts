@@ -2,13 +2,14 @@ import { statSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { run } from './run.ts';
 
-/** `npm run site`: installs the site's dependencies, builds it into `site/dist`, and serves it on 127.0.0.1. */
+/** Implements `npm run site`. Installs the site's dependencies, builds the site into `site/dist`, and serves it on 127.0.0.1. */
 const { buildOnly, port, repository, url } = new Command('npm run site --')
-  .description('Builds the documentation as a site, and serves it on this machine.')
+  .description('Builds the documentation site, and serves it on this computer.')
   .option('--build-only', 'build into site/dist without serving it')
-  .option('--port <number>', 'the port to serve it on', portOf, '4321')
-  .option('--url <address>', 'the public address, such as https://docs.example.com/emissor', value => {
-    if (!/^https?:$/.test(URL.parse(value)?.protocol ?? '')) throw new InvalidArgumentError('Start it with https://.');
+  .option('--port <number>', 'the port to serve the site on', portOf, '4321')
+  .option('--url <address>', 'the public URL of the site, such as https://docs.example.com/emissor', value => {
+    if (!/^https?:$/.test(URL.parse(value)?.protocol ?? ''))
+      throw new InvalidArgumentError('The URL must start with https:// or http://.');
     return value;
   })
   .option('--repository <address>', 'the URL of the repository, for links to files that are not on the site')
@@ -18,14 +19,14 @@ const { buildOnly, port, repository, url } = new Command('npm run site --')
 const env = {
   ...process.env,
   ASTRO_TELEMETRY_DISABLED: '1',
-  NODE_ENV: 'production', // regardless of the caller's value: otherwise the site has no search
+  NODE_ENV: 'production', // with the caller's value, the site may have no search
   EMISSOR_SITE_URL: (url ?? `http://127.0.0.1:${port}`).replace(/\/?$/, '/'),
   ...(repository && { EMISSOR_REPOSITORY: repository.replace(/\/$/, '') }),
 };
 
 process.chdir(import.meta.dirname);
 const installed = statSync('node_modules/.package-lock.json', { throwIfNoEntry: false });
-// No package needs its install script here.
+// No dependency needs its install script.
 if (!installed || installed.mtimeMs < statSync('package-lock.json').mtimeMs)
   await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], env);
 const astro = (...parameters: string[]) =>

@@ -52,31 +52,31 @@ type Attempt = DeliveryDetail['tentativas'][number];
 function verdictOf({ t: { delivery: t, results }, language, now }: View, delivery: DeliveryDetail): string {
   const { estado, tentativas, proxima_tentativa_em: next } = delivery;
   const last = tentativas.at(-1);
-  const how = last && howItEnded(last);
+  const outcome = last && outcomeOf(last);
   switch (estado) {
     case 'entregue':
       return t.delivered(last?.status ?? 0, last?.numero ?? 0);
     case 'pendente':
-      if (!last || !how || (next !== null && Date.parse(next) <= now)) return t.running((last?.numero ?? 0) + 1);
-      if (next === null) return t.endedWith(last.numero, how);
-      return `${t.endedWith(last.numero, how)}. ${t.nextIn(distance(Date.parse(next) - now, timeFormats[language].distance))}`;
+      if (!last || !outcome || (next !== null && Date.parse(next) <= now)) return t.running((last?.numero ?? 0) + 1);
+      if (next === null) return t.endedWith(last.numero, outcome);
+      return `${t.endedWith(last.numero, outcome)}. ${t.nextIn(distance(Date.parse(next) - now, timeFormats[language].distance))}`;
     case 'falhou':
-      return last && how ? t.givenUp(last.numero, how) : t.failedUntried;
+      return last && outcome ? t.givenUp(last.numero, outcome) : t.failedUntried;
     default:
       return { retida: t.held, cancelada: t.cancelled }[estado] ?? '';
   }
 
-  function howItEnded({ resultado, status }: Attempt): string {
+  function outcomeOf({ resultado, status }: Attempt): string {
     return status === null || resultado === 'lenta' ? textOf(results, resultado) : t.answered(status);
   }
 }
 
-interface Shown {
+interface DeliveryProps {
   readonly event: string;
   readonly delivery: DeliveryDetail;
 }
 
-function Actions({ event, delivery, webhook }: Shown & { webhook: Part<WebhookRecord | undefined> }) {
+function Actions({ event, delivery, webhook }: DeliveryProps & { webhook: Part<WebhookRecord | undefined> }) {
   const { t } = useView();
   const { id, estado } = delivery;
   const [isSample, path] = [isTest(id), pathOf(event)];
@@ -92,7 +92,7 @@ function Actions({ event, delivery, webhook }: Shown & { webhook: Part<WebhookRe
   );
 }
 
-function Overview({ event, delivery, webhook }: Shown & { webhook: WebhookRecord | undefined }) {
+function Overview({ event, delivery, webhook }: DeliveryProps & { webhook: WebhookRecord | undefined }) {
   const { t } = useView();
   const { id, estado, criado_em, tentativas } = delivery;
   const last = tentativas.at(-1);
@@ -136,19 +136,19 @@ function Attempts({ delivery: { tentativas } }: { delivery: DeliveryDetail }) {
           [t.delivery.when, ([{ iniciada_em }]) => <Time at={iniciada_em} />],
           [t.delivery.took, ([{ duracao_ms }]) => `${duracao_ms} ms`, 'number'],
           [t.delivery.outcome, ([attempt, next]) => <Outcome attempt={attempt} next={next} />],
-          [t.delivery.answer, ([{ resposta }, next]) => answerOf(t.delivery.same, resposta, next)],
+          [t.delivery.answer, ([{ resposta }, next]) => responseOf(t.delivery.same, resposta, next)],
         ]}
       />
     </Card>
   );
 }
 
-function answerOf(same: (attempt: number) => string, answer: string | null, next: Attempt | undefined): Child {
-  if (!answer) return '–';
-  return answer === next?.resposta ? <small>{same(next.numero)}</small> : <Pre>{answer}</Pre>;
+function responseOf(same: (attempt: number) => string, response: string | null, next: Attempt | undefined): Child {
+  if (!response) return '–';
+  return response === next?.resposta ? <small>{same(next.numero)}</small> : <Pre>{response}</Pre>;
 }
 
-/** Renders the result of an attempt with advice, unless the next attempt or the card above has the same result. */
+/** Renders the result of an attempt. Omits advice that the next attempt or the overview also shows. */
 function Outcome({ attempt, next }: { attempt: Attempt; next: Attempt | undefined }) {
   const { t } = useView();
   const { resultado, status, detalhe } = attempt;

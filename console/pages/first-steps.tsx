@@ -7,11 +7,11 @@ import { type Handler, isLocal, pathOf } from '../view.ts';
 
 export const firstStepsPage: Handler = async ({ api, service, t, claims, now }, _, values) => {
   const { webhooks } = await api.listWebhooks();
-  const asked = [values.get('event'), ...eventNames];
-  const webhook = asked.map(event => webhooks.find(({ evento }) => evento === event)).find(found => found);
+  const candidates = [values.get('event'), ...eventNames];
+  const webhook = candidates.map(event => webhooks.find(({ evento }) => evento === event)).find(found => found);
   const event = webhook?.evento ?? eventNames[0] ?? '';
   const { entregas = [] } = webhook ? await api.listDeliveries(event, { limite: 100 }) : {};
-  // With many events, a test may be too old to find. In that case, an event shows that the webhook works.
+  // After many events, the test is no longer among the latest deliveries. Then an event shows that the webhook works.
   const own = entregas.filter(one => webhook && isOf(webhook, one));
   const latest = own.find(({ id }) => isTest(id)) ?? own.find(({ estado }) => estado === 'entregue') ?? own[0];
   const missing = eventNames.filter(name => !webhooks.some(({ evento }) => evento === name)).length;

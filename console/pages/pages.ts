@@ -18,7 +18,7 @@ export const pages: Readonly<Record<string, Handler>> = {
   '/webhooks/:event/deliveries/:id': deliveryPage,
 };
 
-/** The actions of forms. If one fails, the page one level up shows the reason. */
+/** The form actions. If an action fails, the page one level up shows the reason. */
 export const actions: Readonly<Record<string, Handler>> = {
   '/first-steps/sample': sendSample,
   '/register': settings.register,

@@ -10,7 +10,7 @@ export const askReplay: Handler = async (view, { event }) => {
   const range = rangeOf(view, query);
   const webhook = await api.findWebhook(event);
   if (!webhook) throw new NotFound(t.failures.noWebhook);
-  // Deliveries of earlier registrations are excluded, because they were accepted before this registration.
+  // A replay skips deliveries of earlier registrations, and the count must, too.
   if (range.desde < webhook.criado_em) range.desde = webhook.criado_em;
   const isEmpty = range.desde >= range.ate;
   const counted = isEmpty ? { value: { count: 0, isAll: true } } : await partOf(countReplayable(api, event, range));
@@ -47,13 +47,13 @@ export const startReplay: Handler = async ({ api, t, session }, { event }, form)
   const [estado = '', desde = '', ate = ''] = ['estado', 'desde', 'ate'].map(name => form.get(name) ?? '');
   try {
     const { id } = await api.replay(event, { estado, desde, ate });
-    return leadTo(id, 'done', t.replay.started);
+    return showReplay(id, 'done', t.replay.started);
   } catch (error) {
     if (!(error instanceof Refusal && error.replayId !== undefined)) throw error;
-    return leadTo(error.replayId, 'failed', t.replay.running);
+    return showReplay(error.replayId, 'failed', t.replay.running);
   }
 
-  function leadTo(id: string, kind: 'done' | 'failed', text: string) {
+  function showReplay(id: string, kind: 'done' | 'failed', text: string) {
     const count = Number.parseInt(form.get('count') ?? '', 10);
     const counted = kind === 'failed' || Number.isNaN(count) ? undefined : { count, isAll: form.get('more') !== 'yes' };
     session.replays = { ...session.replays, [event]: { id, counted } };
@@ -64,7 +64,7 @@ export const startReplay: Handler = async ({ api, t, session }, { event }, form)
 
 export const cancelReplay: Handler = async ({ api, t }, { event }, form) => {
   const id = form.get('id') ?? '';
-  // DELETE of a replay that has ended removes it.
+  // For a replay that has ended, DELETE would delete its record.
   const replay = await api.findReplay(event, id);
   if (replay?.estado === 'em_andamento') await api.cancelReplay(event, id);
   return { to: pathOf(event), notes: [{ kind: 'done', text: t.replay.cancelled }] };

@@ -17,9 +17,9 @@ export const registerPage: Handler = async (view, _, values) => {
 
 export const register: Handler = async (view, _, values) => {
   const { api, t, session } = view;
-  const asked = values.get('evento') ?? '';
+  const requested = values.get('evento') ?? '';
   const missing = await missingEvents(view);
-  const events = asked === '*' ? missing : [asked];
+  const events = requested === '*' ? missing : [requested];
   const notes: Note[] = [];
   for (const event of events) {
     try {
@@ -38,7 +38,7 @@ export const register: Handler = async (view, _, values) => {
   const count = notes.filter(({ kind }) => kind === 'secret').length;
   if (count > 0) notes.unshift({ kind: 'done', text: t.register.done(count) });
   const back = values.get('back') === 'first-steps' ? '/first-steps' : '/';
-  const to = asked === '*' || back !== '/' ? back : pathOf(asked);
+  const to = requested === '*' || back !== '/' ? back : pathOf(requested);
   return { to, notes };
 };
 
@@ -47,14 +47,14 @@ export const changePage: Handler = async ({ api, t }, { event }, values) => {
   return changeForm(t, webhook, values.get('url') ?? webhook.url);
 };
 
-/** Replaces URL and header. The user must retype or remove a header, so that no other URL receives it unseen. */
+/** Replaces the URL and the header. The user must retype or remove an existing header, which a new URL must not receive by mistake. */
 export const change: Handler = async ({ api, t }, { event }, values) => {
   const webhook = await existing(api, t, event);
   const url = values.get('url') ?? '';
   const settings = settingsIn(values);
   const isUndecided = webhook.autorizacao_definida && !settings.autorizacao && values.get('remove') !== 'yes';
   try {
-    // The API rejects an empty header, and reports all problems of the URL.
+    // Sends an empty header, because the API rejects it together with all problems of the URL.
     const changed = await api.change(event, isUndecided ? { ...settings, autorizacao: '' } : settings);
     if (webhook.estado === 'suspenso' && changed.estado === 'ativo') return reactivated(t, event);
   } catch (error) {
@@ -132,43 +132,43 @@ function settingsIn(values: URLSearchParams): Settings {
   return { url: values.get('url')?.trim() ?? '', ...(autorizacao !== '' && { autorizacao }) };
 }
 
-function formPage({ t, service }: View, missing: readonly string[], values: URLSearchParams, trouble?: Refusal): Page {
-  const asked = values.get('evento') ?? missing[0] ?? '';
+function formPage({ t, service }: View, missing: readonly string[], values: URLSearchParams, refusal?: Refusal): Page {
+  const requested = values.get('evento') ?? missing[0] ?? '';
   const back = values.get('back') ?? '';
-  const all = asked === '*' ? t.register.all(missing.length) : undefined;
+  const all = requested === '*' ? t.register.all(missing.length) : undefined;
   const url = values.get('url') ?? (isLocal(service) ? 'https://receiver.example.com/hooks' : '');
   const content = (
     <>
-      <TroubleNote trouble={trouble} event={asked} />
+      <RefusalAlert refusal={refusal} event={requested} />
       <Form
         action="/register"
         submit={all ?? t.webhooks.register}
-        fields={{ back, evento: asked }}
+        fields={{ back, evento: requested }}
         back={back === 'first-steps' ? '/first-steps' : '/'}
       >
-        <p>{all ? missing.join(', ') : asked}</p>
-        <Inputs url={url} hint={t.register.aboutAuthorization} trouble={trouble} />
+        <p>{all ? missing.join(', ') : requested}</p>
+        <Inputs url={url} hint={t.register.aboutAuthorization} refusal={refusal} />
       </Form>
     </>
   );
   const { title, lead } = t.register;
-  return { title: all ?? title, lead, crumbs: [], content, renewSeconds: 0, ...(trouble && { status: 422 }) };
+  return { title: all ?? title, lead, crumbs: [], content, renewSeconds: 0, ...(refusal && { status: 422 }) };
 }
 
-function changeForm(t: View['t'], webhook: WebhookRecord, url: string, trouble?: Refusal): Page {
+function changeForm(t: View['t'], webhook: WebhookRecord, url: string, refusal?: Refusal): Page {
   const { evento: event, autorizacao_definida: isSet, estado, motivo_suspensao } = webhook;
   const content = (
     <>
-      <TroubleNote trouble={trouble} />
+      <RefusalAlert refusal={refusal} />
       <Form action={`${pathOf(event)}/change`} submit={t.change.submit} back={pathOf(event)}>
         {estado === 'suspenso' && motivo_suspensao !== 'operador' && <p>{t.change.reactivates}</p>}
-        <Inputs url={url} hint={isSet ? t.change.authorizationSet : t.register.aboutAuthorization} trouble={trouble} />
+        <Inputs url={url} hint={isSet ? t.change.authorizationSet : t.register.aboutAuthorization} refusal={refusal} />
         {isSet && <Choice name="remove" of={t.webhook.authorization} no={t.change.send} yes={t.change.remove} />}
       </Form>
     </>
   );
   const title = `${t.webhook.change} ${event}`;
-  return { title, lead: t.change.lead, crumbs: [event], content, renewSeconds: 0, ...(trouble && { status: 422 }) };
+  return { title, lead: t.change.lead, crumbs: [event], content, renewSeconds: 0, ...(refusal && { status: 422 }) };
 }
 
 function Choice({ name, of, ...texts }: { name: string; of: string; no: string; yes: string }) {
@@ -184,35 +184,35 @@ function Choice({ name, of, ...texts }: { name: string; of: string; no: string; 
   );
 }
 
-function TroubleNote({ trouble, event }: { trouble: Refusal | undefined; event?: string }) {
+function RefusalAlert({ refusal, event }: { refusal: Refusal | undefined; event?: string }) {
   const { t } = useView();
-  if (!trouble) return null;
-  if (trouble.findings.some(({ field }) => ['url', 'autorizacao'].includes(field)))
+  if (!refusal) return null;
+  if (refusal.findings.some(({ field }) => ['url', 'autorizacao'].includes(field)))
     return <Alert>{t.register.nothingChanged}</Alert>;
   return (
     <Alert>
-      {messageOf(t, trouble)}
-      {trouble.code === 'webhook_exists' && event && <Link to={pathOf(event)}> {t.register.open(event)}</Link>}
+      {messageOf(t, refusal)}
+      {refusal.code === 'webhook_exists' && event && <Link to={pathOf(event)}> {t.register.open(event)}</Link>}
     </Alert>
   );
 }
 
-function Inputs({ url, hint, trouble }: { url: string; hint: string; trouble: Refusal | undefined }) {
+function Inputs({ url, hint, refusal }: { url: string; hint: string; refusal: Refusal | undefined }) {
   const { t } = useView();
   const fields = [
     ['url', 'URL', t.register.aboutUrl, { type: 'url', value: url }],
     ['autorizacao', t.webhook.authorization, hint, { type: 'password' }],
   ] as const;
   return fields.map(([name, label, help, attributes]) => {
-    const wrong = trouble?.findings.filter(({ field }) => field === name).map(({ detail }) => detail) ?? [];
-    const [isWrong, about] = [wrong.length > 0, `${name}-about`];
+    const problems = refusal?.findings.filter(({ field }) => field === name).map(({ detail }) => detail) ?? [];
+    const [isWrong, about] = [problems.length > 0, `${name}-about`];
     const aria = { 'aria-describedby': about, 'aria-invalid': isWrong ? 'true' : undefined };
     return (
       <div class="field">
         <label for={name}>{label}</label>
         <input id={name} name={name} {...attributes} autocomplete="new-password" spellcheck={false} {...aria} />
         <p class={isWrong ? 'bad-text' : 'muted'} id={about}>
-          {isWrong ? wrong.join(' ') : help}
+          {isWrong ? problems.join(' ') : help}
         </p>
       </div>
     );

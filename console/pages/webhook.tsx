@@ -239,7 +239,7 @@ function DeliveryLink({ event, row: { record, detail } }: { event: string; row: 
   return <Link to={pathOf(event, record.id)}>{name === '–' ? <span class="id">{record.id}</span> : name}</Link>;
 }
 
-/** Renders the time of the next attempt. After that time, the attempt is running or queued. */
+/** Renders the time of the next attempt. An attempt whose time has passed is running or queued. */
 export function nextAttemptOf({ proxima_tentativa_em: at }: Pick<DeliveryRecord, 'proxima_tentativa_em'>): Child {
   if (at === null) return '–';
   return Date.parse(at) <= useView().now ? useView().t.webhook.due : <Time at={at} />;

@@ -7,7 +7,7 @@ import { type Page, pathOf, useView, type View } from '../view.ts';
 export async function webhooksPage({ api, t, folder }: View): Promise<Page> {
   const { webhooks, eventos_sem_webhook } = await api.listWebhooks();
   const known = new Map(webhooks.map(webhook => [webhook.evento as string, webhook]));
-  const read = await Promise.all(
+  const unsorted = await Promise.all(
     [...new Set([...eventNames, ...known.keys()])].map(async (event): Promise<Row> => {
       const webhook = known.get(event);
       const dropped = eventos_sem_webhook.find(({ evento }) => evento === event && !webhook);
@@ -16,9 +16,9 @@ export async function webhooksPage({ api, t, folder }: View): Promise<Page> {
   );
   const order = ['slow', 'held', 'dropped', 'latestFailed', 'failing', 'suspended'];
   const urgencyOf = ({ droppedAt, standing }: Row) => order.indexOf(droppedAt ? 'dropped' : standing.health);
-  const rows = read.toSorted((one, other) => urgencyOf(other) - urgencyOf(one));
+  const rows = unsorted.toSorted((one, other) => urgencyOf(other) - urgencyOf(one));
   const missing = rows.filter(({ webhook }) => !webhook).length;
-  const isWell = rows.every(({ standing }) => standing.health === 'healthy');
+  const isHealthy = rows.every(({ standing }) => standing.health === 'healthy');
   const actions = missing > 0 && (
     <Link to="/register?evento=*" kind="button main">
       {t.webhooks.registerAll(missing)}
@@ -32,7 +32,7 @@ export async function webhooksPage({ api, t, folder }: View): Promise<Page> {
         </p>
       )}
       <p class="verdict" id="verdict" data-live>
-        {isWell ? t.webhooks.allHealthy(rows.length) : t.webhooks.counts(rows.length - missing, rows.length)}{' '}
+        {isHealthy ? t.webhooks.allHealthy(rows.length) : t.webhooks.counts(rows.length - missing, rows.length)}{' '}
         {rows
           .filter(row => urgencyOf(row) >= 0)
           .map(({ event }, at) => (

@@ -6,10 +6,10 @@ export type Language = 'en' | 'pt';
 
 export const texts: Readonly<Record<Language, Texts>> = { en, pt };
 
-/** Returns the first of the two languages that a browser accepts, or English. */
+/** Returns the first supported language that a browser accepts, or English. */
 export function preferredLanguage(acceptLanguage = ''): Language {
-  const asked = acceptLanguage.slice(0, 1_000).toLowerCase().split(',');
-  return asked.map(part => part.trim().slice(0, 2)).find(word => word === 'pt' || word === 'en') === 'pt' ? 'pt' : 'en';
+  const codes = acceptLanguage.slice(0, 1_000).toLowerCase().split(',');
+  return codes.map(part => part.trim().slice(0, 2)).find(word => word === 'pt' || word === 'en') === 'pt' ? 'pt' : 'en';
 }
 
 export function resultOf({ results }: Texts, result: string | null, status: number | null): string {
@@ -25,7 +25,7 @@ export function adviceOf({ advice, statusAdvice }: Texts, attempt: DeliveryDetai
   return texts[status === 405 ? 404 : status] ?? texts[`${Math.floor(status / 100)}xx`] ?? texts.other;
 }
 
-/** Returns the text for a word of the API, or the word itself if a later release of the API added it. */
-export function textOf(table: Readonly<Record<string, string>>, word: string): string {
-  return Object.hasOwn(table, word) ? (table[word] ?? word) : word;
+/** Returns the text for a value of the API, or the value itself if a later API release added it. */
+export function textOf(table: Readonly<Record<string, string>>, value: string): string {
+  return Object.hasOwn(table, value) ? (table[value] ?? value) : value;
 }

@@ -6,47 +6,47 @@ export const failureCauses = {
   refused: {
     results: ['connection'],
     word: 'recusada',
-    en: 'Nothing listens on this port. Start the server, and check the port of the URL and the firewall.',
+    en: 'No server listens on this port. Start the server, and check the firewall and the port in the URL.',
   },
   reset: {
     results: ['connection'],
     word: 'reiniciada',
-    en: 'The server or a proxy closed the connection before it answered. Look in its log for a crash, a limit or a blocking rule.',
+    en: 'The server or a proxy closed the connection before it responded. Check its log for a crash, a limit or a blocking rule.',
   },
   invalid_response: {
     results: ['connection'],
     word: 'resposta_invalida',
-    en: 'The answer is not valid HTTP/1.1. Remove malformed headers, and send one length: Content-Length or Transfer-Encoding.',
+    en: 'The response is not valid HTTP/1.1. Remove malformed headers, and send either Content-Length or Transfer-Encoding, not both.',
   },
   large_headers: {
     results: ['connection'],
     word: 'cabecalhos_grandes',
-    en: 'The headers of the answer exceed 16 KiB. Send fewer or shorter ones: often they are cookies.',
+    en: 'The response headers exceed 16 KiB. Send fewer or shorter headers. Cookies are often the cause.',
   },
   too_many_bytes: {
     results: ['connection', 'tls'],
     word: 'bytes_demais',
-    en: 'The server sent more than an answer needs. Shorten the certificate chain and the headers, and use keys of ordinary size.',
+    en: 'The server sent too many bytes. Shorten the certificate chain and the headers, and use keys of a common size.',
   },
   expired_certificate: {
     results: ['tls'],
     word: 'certificado_vencido',
-    en: 'The certificate, or one that it depends on, has expired. Renew it, and reload the server.',
+    en: 'The certificate or another certificate in its chain has expired. Renew it, and reload the server.',
   },
   other_name: {
     results: ['tls'],
     word: 'certificado_outro_nome',
-    en: 'The certificate is for another name. Install one whose subject alternative names include the host of the URL.',
+    en: 'The certificate is for another name. Install a certificate with the host of the URL in its subject alternative names.',
   },
   incomplete_chain: {
     results: ['tls'],
     word: 'cadeia_incompleta',
-    en: 'An intermediate certificate is missing, or the authority is not public. Install the full chain of a public authority.',
+    en: 'An intermediate certificate is missing, or the authority is not public. Install the full chain from a public authority.',
   },
   self_signed: {
     results: ['tls'],
     word: 'autoassinado',
-    en: 'The certificate is self-signed, or its authority is private. Install one of a public authority.',
+    en: 'The certificate is self-signed, or its authority is private. Install a certificate from a public authority.',
   },
   tls_version: {
     results: ['tls'],
@@ -61,7 +61,7 @@ export const failureCauses = {
   no_dns_answer: {
     results: ['dns'],
     word: 'sem_resposta',
-    en: 'The name servers of the domain did not answer, or answered with an error. Test them from outside your network.',
+    en: 'The name servers of the domain did not respond, or returned an error. Test them from outside your network.',
   },
   no_ipv4: {
     results: ['dns'],
@@ -76,7 +76,7 @@ export const failureCauses = {
   no_headers: {
     results: ['timeout'],
     word: 'sem_cabecalhos',
-    en: 'The headers of the answer did not arrive in time. Answer before you do the work. If your program saw no request, check the load balancer and the proxies: the TLS handshake may not have ended.',
+    en: 'The response headers did not arrive in time. Respond before you process the event. If your program received no request, check the load balancer and the proxies. The TLS handshake may not have finished.',
   },
 } as const satisfies Readonly<Record<FailureCause, Row>>;
 

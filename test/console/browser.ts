@@ -5,39 +5,39 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { expect } from 'vitest';
 import type { Client, User } from '../../tools/support/accounts.ts';
 
-/** Starts the machine's Chromium. `EMISSOR_CHROMIUM` names another one than Debian's. */
+/** Starts Debian's Chromium, or the browser at the path in `EMISSOR_CHROMIUM`. */
 export async function startBrowser(): Promise<Browser> {
   const executablePath = process.env.EMISSOR_CHROMIUM ?? '/usr/bin/chromium';
   try {
     accessSync(executablePath);
   } catch {
-    throw new Error(`There is no ${executablePath}: apt-get install chromium, or name one in EMISSOR_CHROMIUM.`);
+    throw new Error(`Could not find ${executablePath}. Run apt-get install chromium, or set EMISSOR_CHROMIUM.`);
   }
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-background-networking'] });
 }
 
-/** A window that has opened a console. */
+/** A browser window with an open console. */
 export interface Window {
   readonly context: BrowserContext;
   readonly page: Page;
-  /** The address under which the pages are, without a slash at its end. */
+  /** The base URL of the pages, without a trailing slash. */
   readonly base: string;
   readonly troubles: readonly string[];
 }
 
-/** Collects the faults of a page: errors of scripts, violations of the policy, requests to hosts other than its own. */
+/** Collects the script errors, policy violations and requests to other hosts of a page. */
 export function collectTroubles(page: Page, host: string): string[] {
   const troubles: string[] = [];
   page.on('console', message => message.type() === 'error' && troubles.push(message.text()));
   page.on('pageerror', error => troubles.push(error.message));
   page.on('request', request => {
     const url = new URL(request.url());
-    if (/^https?:$/.test(url.protocol) && url.host !== host) troubles.push(`asked ${url.host}`);
+    if (/^https?:$/.test(url.protocol) && url.host !== host) troubles.push(`sent a request to ${url.host}`);
   });
   return troubles;
 }
 
-/** Opens a console in a context of its own, by a link, or by its form with credentials. */
+/** Opens a console in a new browser context, with a link or with credentials in the sign-in form. */
 export async function openWindow(
   browser: Browser,
   link: string,
@@ -61,7 +61,7 @@ export async function openWindow(
   return { context, page, base: page.url().replace(/\/$/, ''), troubles };
 }
 
-/** Expects no violation of axe, and no content that overflows the window or its card. */
+/** Asserts that axe finds no violations and that no content overflows the window or its card. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(AxeBuilder.source);
   const violations = await page.evaluate(async () => {
@@ -77,13 +77,13 @@ export async function expectAccessible(page: Page): Promise<void> {
 
 const cutCards = `[...document.querySelectorAll('.card')].filter(card => card.scrollWidth > card.clientWidth).map(card => card.id || card.textContent.slice(0, 40))`;
 
-/** Expects a contrast of at least 3:1 for edges of fields and buttons, marks of charts, and badges (WCAG 1.4.11). */
+/** Asserts a contrast of at least 3:1 for field and button edges, chart marks, and badges (WCAG 1.4.11). */
 export async function expectContrast(page: Page): Promise<void> {
   expect(await page.evaluate(faintGraphics)).toEqual([]);
 }
 
-/** Expects each action (a button that posts, or a link to its question) within ten Tab stops of the start or of a skip link. */
-export async function expectShortPaths(page: Page, most = 10): Promise<void> {
+/** Asserts that each action button is at most `maxStops` Tab stops from the start of the page or from a skip link. */
+export async function expectShortPaths(page: Page, maxStops = 10): Promise<void> {
   const far = new Set<string>(await page.evaluate(`${actionNames}`));
   const skips = await page.locator('a.skip').count();
   for (let skip = -1; skip < skips; skip++) {
@@ -92,7 +92,7 @@ export async function expectShortPaths(page: Page, most = 10): Promise<void> {
       await page.locator('a.skip').nth(skip).focus();
       await page.keyboard.press('Enter');
     }
-    for (let stops = skip + 1; stops < most; stops++) {
+    for (let stops = skip + 1; stops < maxStops; stops++) {
       await page.keyboard.press('Tab');
       far.delete(await page.evaluate(`(${nameOfAction})(document.activeElement)`));
     }
@@ -103,7 +103,7 @@ export async function expectShortPaths(page: Page, most = 10): Promise<void> {
 const nameOfAction = `element => element.textContent.trim() + ' ' + (element.form?.action ?? element.href)`;
 const actionNames = `[...document.querySelectorAll('main form[method=post] button, main a.button')].filter(e => e.checkVisibility()).map(${nameOfAction})`;
 
-/** Lists the graphics with too little contrast, by computed colours. The background is that of the nearest opaque box. */
+/** Lists the graphics with too little contrast against the background of the nearest opaque box. */
 const faintGraphics = `(() => {
   const colour = text => {
     const [red = 0, green = 0, blue = 0, alpha = 1] = (text.match(/[\\d.]+/g) ?? []).map(Number);
@@ -125,7 +125,7 @@ const faintGraphics = `(() => {
     return colour('rgb(255, 255, 255)');
   };
   const faint = [];
-  const judge = (element, what, shown, ground) => {
+  const check = (element, what, shown, ground) => {
     if (shown.alpha === 0 || !element.checkVisibility()) return;
     const ratio = contrast(shown, ground);
     if (ratio < 3) faint.push(what + ' ' + ratio.toFixed(2) + ': ' + element.outerHTML.slice(0, 100));
@@ -135,19 +135,19 @@ const faintGraphics = `(() => {
     const fill = colour(style.backgroundColor);
     const ground = groundOf(element.parentElement);
     const isFilled = fill.alpha === 1 && contrast(fill, ground) >= 3;
-    if (!isFilled && parseFloat(style.borderTopWidth) > 0) judge(element, 'edge', colour(style.borderTopColor), ground);
+    if (!isFilled && parseFloat(style.borderTopWidth) > 0) check(element, 'edge', colour(style.borderTopColor), ground);
   }
   for (const element of document.querySelectorAll('svg :is(rect, path, circle, line, polyline, polygon):not(.grid)')) {
     const style = getComputedStyle(element);
     for (const what of ['fill', 'stroke']) {
-      if (style[what + 'Opacity'] !== '0' && style.opacity !== '0') judge(element, what, colour(style[what]), groundOf(element.closest('svg')));
+      if (style[what + 'Opacity'] !== '0' && style.opacity !== '0') check(element, what, colour(style[what]), groundOf(element.closest('svg')));
     }
   }
-  for (const element of document.querySelectorAll('.badge')) judge(element, 'badge', colour(getComputedStyle(element).color), groundOf(element));
+  for (const element of document.querySelectorAll('.badge')) check(element, 'badge', colour(getComputedStyle(element).color), groundOf(element));
   return faint;
 })()`;
 
-/** Saves a picture of a page for the docs in the folder `EMISSOR_PICTURES`. A suffix marks a language other than English. */
+/** Saves a screenshot for the docs in the folder `EMISSOR_PICTURES`. The suffix marks a language other than English. */
 export async function keepPicture(page: Page, suffix = ''): Promise<void> {
   const folder = process.env.EMISSOR_PICTURES;
   const { pathname, search } = new URL(page.url());
@@ -155,7 +155,7 @@ export async function keepPicture(page: Page, suffix = ''): Promise<void> {
   const [, name] =
     pictures.find(([pattern]) => pattern.test(`${size} ${pathname.replace(/^\/[^/]+/, '')}${search}`)) ?? [];
   if (folder === undefined || name === undefined) return;
-  await page.evaluate('document.activeElement.blur(); scrollTo(0, 0)'); // the check of the keyboard went down the page
+  await page.evaluate('document.activeElement.blur(); scrollTo(0, 0)'); // the keyboard check scrolled the page
   await page.screenshot({ path: path.join(folder, `${name}-${size}${suffix}.png`) });
 }
 

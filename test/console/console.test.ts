@@ -30,7 +30,7 @@ import {
   startBrowser,
 } from './browser.ts';
 
-// The pages in a browser, served by the single file that integrators run.
+// Tests the pages in a browser. The bundle that integrators run serves the pages.
 
 const hostile = `<script>document.title='run'</script><img src=x onerror="document.title='run'">`;
 const folder = mkdtempSync(path.join(tmpdir(), 'emissor-console-'));
@@ -42,7 +42,7 @@ let session: Session;
 let failedId: string;
 let served: Awaited<ReturnType<typeof serve>>;
 
-/** Runs the file, as an integrator does. */
+/** Runs the bundle as integrators do. */
 async function serve() {
   const child = spawn(process.execPath, [file, '--auth', authUrl, '--base', `${baseUrl}/`], { cwd: folder });
   let output = '';
@@ -109,13 +109,13 @@ describe('every page', () => {
     ['a tablet, in Portuguese', { viewport: { width: 768, height: 1_024 }, colorScheme: 'light', locale: 'pt-BR' }],
     ['a phone, dark, in Portuguese', { viewport: { width: 360, height: 740 }, colorScheme: 'dark', locale: 'pt-BR' }],
   ] as const)(
-    'passes axe on %s, fits the window, and sends requests to its own host only',
+    'passes axe on %s, fits the window, and sends requests only to its own host',
     async (_, options) => {
       const { page, base, troubles, context } = await open(options);
       for (const below of paths()) {
-        const answer = await page.goto(base + below);
+        const response = await page.goto(base + below);
         const content = await page.content();
-        expect([below, answer?.status()]).toEqual([below, 200]);
+        expect([below, response?.status()]).toEqual([below, 200]);
         expect(content.length).toBeLessThan(100_000);
         for (const secret of ['eyJ', 'whsec_', 'canary', client.clientSecret, session.user.password])
           expect([below, content.includes(secret)]).toEqual([below, false]);
@@ -138,14 +138,14 @@ describe('every page', () => {
     await context.close();
   });
 
-  it('works without script', async () => {
+  it('works without JavaScript', async () => {
     const { page, base, context } = await open({ javaScriptEnabled: false });
     for (const below of paths()) expect((await page.goto(base + below))?.status()).toBe(200);
     await page.goto(base + webhook('proposta.recebida'));
     await page.click('.chip:has-text("Failed")');
     await page.locator('#deliveries td a').first().click();
     await page.click('button:has-text("Resend")');
-    await page.waitForSelector('text=It is sent again now.');
+    await page.waitForSelector('text=The delivery is being resent.');
     await context.close();
   });
 
@@ -160,11 +160,11 @@ describe('every page', () => {
   });
 });
 
-describe('a page that is open', () => {
-  it('updates its cards, except a card with a form in use', async () => {
+describe('an open page', () => {
+  it('refreshes its cards, except a card with a form in use', async () => {
     const { page, base, context } = await open();
     await page.goto(base + webhook('demanda.criada'));
-    await page.click('summary:has-text("Other")');
+    await page.click('summary:has-text("Custom")');
     await page.fill('input[name=since]', '2026-11-22T10:00');
     const before = await page.textContent('footer');
     await expect.poll(() => page.textContent('footer')).not.toBe(before);
@@ -172,7 +172,7 @@ describe('a page that is open', () => {
     await context.close();
   });
 
-  it('shows a banner while it cannot be updated', async () => {
+  it('shows a banner while it cannot refresh', async () => {
     const { page, base, context } = await open();
     await page.goto(`${base}/`);
     await page.route('**/*', route => route.abort());
@@ -182,7 +182,7 @@ describe('a page that is open', () => {
     await context.close();
   });
 
-  it('sends a form once after a double click', async () => {
+  it('submits a form once after a double click', async () => {
     const { page, base, context } = await open();
     await page.goto(`${base}${webhook('demanda.criada')}/secret`);
     await page.dblclick('button.main');
@@ -221,7 +221,7 @@ it('a site on another port gets no cookie, and can neither read nor change the w
   site.closeAllConnections();
 });
 
-it('three clicks lead from the list to the cause of missing deliveries', async () => {
+it('two clicks lead from the list to the cause of missing deliveries', async () => {
   const { page, context } = await open();
   expect(await page.textContent('#webhooks')).toMatch(/proposta\.recebida\s*Failing/);
   expect(await page.textContent('#webhooks')).toMatch(/demanda\.finalizada\s*Suspended.*410 Gone/s);
@@ -230,15 +230,15 @@ it('three clicks lead from the list to the cause of missing deliveries', async (
   expect(await page.textContent('#deliveries')).toMatch(/4711.*77/s);
   await page.locator('#deliveries td a').first().click();
   await page.waitForURL(/deliveries/);
-  expect(await page.textContent('h1')).toContain('your server answered 503');
+  expect(await page.textContent('h1')).toContain('your server returned 503');
   expect(await page.textContent('#attempts')).toContain(hostile);
   await context.close();
 });
 
-describe('a newcomer', () => {
+describe('a new user', () => {
   const done = (page: Page, step: number) => page.waitForSelector(`#step-${step} header.done`);
 
-  it('gets from the link of `npm start` to a verified delivery by clicks', async () => {
+  it('reaches a verified delivery from the link of `npm start` by clicking', async () => {
     const run = await startOwnRun();
     const link = await until('the link', async () => /console +(http\S+)/.exec(readFileSync(run.logFile, 'utf8'))?.[1]);
     const { page, base, troubles, context } = await openWindow(browser, link);
@@ -270,7 +270,7 @@ describe('a newcomer', () => {
     await run.stop();
   }, 120_000);
 
-  it('sees the command of each step, with placeholders for secrets', async () => {
+  it('sees the curl command of each step, with placeholders for secrets', async () => {
     const { page, base, context } = await open();
     await page.goto(`${base}/first-steps`);
     for (const command of await page.locator('.steps > li > details pre').allTextContents()) {
@@ -281,13 +281,13 @@ describe('a newcomer', () => {
   });
 });
 
-describe('the one file', () => {
-  it('writes only its address, and exits with 0 on SIGTERM', async () => {
+describe('the bundle', () => {
+  it('prints only its address and instructions, and exits with 0 on SIGTERM', async () => {
     const other = await serve();
     const { context } = await openWindow(browser, other.url, {}, { client, user: session.user });
     await context.close();
     expect(await other.stop()).toBe(0);
-    expect(other.output()).toBe(`Console: ${other.url}\nSign in there. Ctrl-C ends it.\n`);
+    expect(other.output()).toBe(`Console: ${other.url}\nOpen this address to sign in. Press Ctrl-C to stop.\n`);
   });
 
   it.each([
@@ -296,7 +296,7 @@ describe('the one file', () => {
     [['--auth', 'x', '--base', 'y'], 2, '--auth and --base must be URLs.'],
     [['--auth', 'https://a.b', '--base', 'https://a.b', '--port', '99999'], 2, '--port must be a number'],
     [['--lang', 'pt'], 2, 'Unknown option'],
-  ])('answers %j with %i', async (args, code, text) => {
+  ])('exits for %j with %i', async (args, code, text) => {
     const child = spawn(process.execPath, [file, ...args]);
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {

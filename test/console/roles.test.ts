@@ -16,7 +16,7 @@ import {
 } from '../support/e2e-service.ts';
 import { authUrl, baseUrl, plant, until } from '../support/e2e-target.ts';
 
-// Each action of the console, by an admin, a reader and the admin of another account. The API returns the resulting state.
+// Tests each action of the console as an admin, as a reader, and as the admin of another account. The API shows the result.
 
 type Role = 'admin' | 'reader' | 'foreign admin';
 const roles: readonly Role[] = ['admin', 'reader', 'foreign admin'];
@@ -55,17 +55,17 @@ async function api(method: string, path = '', body?: unknown) {
   return { status, json };
 }
 
-/** Registers the webhook again. */
-async function active(): Promise<string> {
+/** Deletes the webhook, and registers it again. */
+async function reset(): Promise<string> {
   await api('DELETE');
   receiver.script('/hooks', { status: 200 });
   await register(session, { evento: event, url: receiver.url('/hooks'), autorizacao: authorization });
   return '';
 }
 
-/** Sends an event to a receiver that answers with a status, and returns the id of the delivery. */
-async function after(status: number): Promise<string> {
-  await active();
+/** Sends an event to a receiver that returns a status. Returns the ID of the delivery. */
+async function deliver(status: number): Promise<string> {
+  await reset();
   receiver.script('/hooks', { status });
   const id = await publish(session.user.account, { event, id_demanda: 1 });
   await settled(id);
@@ -73,13 +73,13 @@ async function after(status: number): Promise<string> {
   return id;
 }
 
-/** Returns the webhook in one line. */
+/** Returns a one-line summary of the webhook. */
 async function record(): Promise<string> {
   const { status, json } = await api('GET');
   if (status !== 200) return String(status);
   const { url, estado, motivo_suspensao, autorizacao_definida, segredos_anteriores } = json;
-  const former = Array.isArray(segredos_anteriores) ? segredos_anteriores.length : '?';
-  return `${String(url).replace(/.*\//, '/')} ${estado} ${motivo_suspensao} ${autorizacao_definida ? 'header' : 'bare'} ${former}`;
+  const oldSecrets = Array.isArray(segredos_anteriores) ? segredos_anteriores.length : '?';
+  return `${String(url).replace(/.*\//, '/')} ${estado} ${motivo_suspensao} ${autorizacao_definida ? 'header' : 'bare'} ${oldSecrets}`;
 }
 
 async function stateOf(id: string): Promise<string> {
@@ -93,8 +93,8 @@ async function tests(): Promise<string> {
 
 type Row = readonly [
   action: string,
-  /** Prepares the action, and returns the id of its delivery if it has one. */
-  given: () => Promise<string>,
+  /** Prepares the action. Returns the ID of its delivery, if any. */
+  prepare: () => Promise<string>,
   /** The path and the fields of the form. */
   form: (id: string) => readonly [path: string, fields?: Record<string, string>],
   state: (id: string) => Promise<string>,
@@ -110,34 +110,34 @@ const all = () => ({ estado: 'falhou', desde: '2026-01-01T00:00:00Z', ate: new D
 const registration = () => ({ evento: event, url: receiver.url('/hooks') });
 const change = () => ({ url: receiver.url('/other'), remove: 'yes' });
 const deleted = async () => (await api('DELETE')).status.toString();
-const testsOfActive = async () => `${await active()}${await tests()}`;
+const testsOfActive = async () => `${await reset()}${await tests()}`;
 const isTestSent = async (before: string) => ((await tests()) === before ? 'none' : 'sent');
 
 const rows: readonly Row[] = [
   ['registers', deleted, () => ['/register', registration()], record, '404', bare],
-  ['changes URL and header', active, () => [`${own}/change`, change()], record, set, '/other ativo null bare 0'],
-  ['replaces the secret', active, () => [`${own}/secret`, { immediate: 'no' }], record, set, replaced],
-  ['deletes', active, () => [`${own}/delete`], record, set, '404'],
+  ['changes URL and header', reset, () => [`${own}/change`, change()], record, set, '/other ativo null bare 0'],
+  ['replaces the secret', reset, () => [`${own}/secret`, { immediate: 'no' }], record, set, replaced],
+  ['deletes', reset, () => [`${own}/delete`], record, set, '404'],
   ['sends a test', testsOfActive, () => [`${own}/test`], isTestSent, 'none', 'sent'],
   ['sends a sample', testsOfActive, () => ['/first-steps/sample', { event }], isTestSent, 'none', 'sent'],
-  ['reactivates', () => after(410), () => [`${own}/reactivate`], record, gone, set],
-  ['resends', () => after(500), id => [`${own}/deliveries/${id}/resend`], stateOf, 'falhou', 'entregue'],
-  ['replays all that failed', () => after(500), () => [`${own}/replay`, all()], stateOf, 'falhou', 'entregue'],
+  ['reactivates', () => deliver(410), () => [`${own}/reactivate`], record, gone, set],
+  ['resends', () => deliver(500), id => [`${own}/deliveries/${id}/resend`], stateOf, 'falhou', 'entregue'],
+  ['replays the failed deliveries', () => deliver(500), () => [`${own}/replay`, all()], stateOf, 'falhou', 'entregue'],
 ];
 
-describe.each(rows)('the form that %s', (_action, given, form, state, before, afterwards) => {
-  it.each(roles)('has an effect only for the admin of the account: sent by the %s', async role => {
+describe.each(rows)('the form that %s', (_action, prepare, form, state, before, afterwards) => {
+  it.each(roles)('has an effect only for the admin of the account (sent by the %s)', async role => {
     const walk = walks[role];
-    const id = await given();
+    const id = await prepare();
     const isSo = (expected: string) =>
       until(`the state ${expected}`, async () => (await state(id)) === expected || undefined);
     await isSo(before);
     await walk.open('/');
-    const answer = await walk.post(...form(id));
+    const page = await walk.post(...form(id));
     if (role === 'admin') return void (await isSo(afterwards));
-    if (role === 'reader') expect(textOf(answer)).toContain('webhooks:manage');
+    if (role === 'reader') expect(textOf(page)).toContain('webhooks:manage');
     expect(await state(id)).toBe(before);
-    // The foreign admin may have registered a webhook of its own account.
+    // The foreign admin may have registered a webhook for its own account.
     if (role === 'foreign admin') await walk.post(`${own}/delete`);
   });
 });
@@ -145,7 +145,7 @@ describe.each(rows)('the form that %s', (_action, given, form, state, before, af
 it.each(['/', own, `${own}?state=falhou`, '/first-steps'])(
   'a foreign admin sees no data of the account on %s',
   async path => {
-    const id = await after(500);
+    const id = await deliver(500);
     const page = await walks['foreign admin'].open(path);
     for (const secret of [receiver.url('/hooks'), id, session.user.account]) expect(textOf(page)).not.toContain(secret);
     expect((await walks['foreign admin'].open(`${own}/deliveries/${id}`)).status).toBe(404);
@@ -153,7 +153,7 @@ it.each(['/', own, `${own}?state=falhou`, '/first-steps'])(
 );
 
 it('shows the new signing secret once', async () => {
-  await active();
+  await reset();
   const { open, post } = walks.admin;
   await open(own);
   const page = await post(`${own}/secret`, { immediate: 'yes' });
@@ -174,7 +174,7 @@ it('shows a member the error of the API', async () => {
   expect([page.status, textOf(page)]).toEqual([403, expect.stringContaining('administrative permission')]);
 });
 
-it('requires a new sign-in after the service ended the session', async () => {
+it('requires a new sign-in after an operator ends the session', async () => {
   const { user } = await openSession(client);
   const walk = await walkAs(client, user);
   await ops(['sessions', 'end', '--user', user.userId, '--yes']);

@@ -22,7 +22,7 @@ it('ops support shows the webhooks of the account, cannot change them, and delet
   for (const page of pages) {
     expect(page).toContain(account);
     expect(page).toContain('receiver.example.com');
-    expect(page).toContain('Read only');
+    expect(page).toContain('Read-only');
     const actions = [...page.matchAll(/<form method="post" action="([^"]*)"/g)].map(([, action]) => action);
     expect(actions).toEqual([`${folder}sign-out`]);
     const form_token = /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? '';

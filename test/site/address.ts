@@ -1,2 +1,2 @@
-/** The address of the site: under a path, as on GitHub Pages. A link that leaves the path out leads nowhere. */
+/** The URL of the site. It has a path, as on GitHub Pages, so links without the path are broken. */
 export const url = 'https://docs.example.com/emissor';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectTroubles, expectAccessible, keepPicture, startBrowser } from '../console/browser.ts';
 import { addresses, serve } from './built.ts';
 
-// The site in a browser.
+// Tests the site in a browser.
 let browser: Browser;
 let site: Awaited<ReturnType<typeof serve>>;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ afterAll(async () => {
   site.stop();
 });
 
-const sticksOut = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+const overflowOf = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
 
 async function openWindow(options: Parameters<Browser['newContext']>[0]) {
   const context = await browser.newContext(options);
@@ -22,13 +22,13 @@ async function openWindow(options: Parameters<Browser['newContext']>[0]) {
   return { context, page, troubles: collectTroubles(page, new URL(site.url).host) };
 }
 
-it('shows each page without a request to another host, an error, or overflow', {
+it('shows each page without errors, overflow, or requests to other hosts', {
   timeout: 120_000,
 }, async () => {
   const { context, page, troubles } = await openWindow({ viewport: { width: 360, height: 740 } });
   for (const address of addresses().filter(each => !['/', '/404.html'].includes(each))) {
     await page.goto(site.url + address);
-    if ((await sticksOut(page)) > 0) troubles.push(`${address} sticks out`);
+    if ((await overflowOf(page)) > 0) troubles.push(`${address} overflows`);
   }
   expect(troubles).toEqual([]);
   await context.close();
@@ -53,14 +53,14 @@ const kinds = [
   '/en/reference/webhooks/operations/registerwebhook/',
   '/en/reference/webhooks/webhooks/deliver/',
 ];
-const looks = [
+const displays = [
   { viewport: { width: 360, height: 800 }, colorScheme: 'dark' },
   { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
 ] as const;
 
-describe.each(looks)('$viewport.width px wide, $colorScheme', look => {
+describe.each(displays)('$viewport.width px wide, $colorScheme', display => {
   it('is accessible', { timeout: 120_000 }, async () => {
-    const { context, page, troubles } = await openWindow(look);
+    const { context, page, troubles } = await openWindow(display);
     for (const address of kinds) {
       await page.goto(site.url + address);
       await keepPicture(page);
@@ -70,15 +70,15 @@ describe.each(looks)('$viewport.width px wide, $colorScheme', look => {
     await context.close();
   });
 
-  it('can be read and browsed without JavaScript', async () => {
-    const { context, page, troubles } = await openWindow({ ...look, javaScriptEnabled: false });
+  it('is readable and navigable without JavaScript', async () => {
+    const { context, page, troubles } = await openWindow({ ...display, javaScriptEnabled: false });
     for (const address of kinds) {
       await page.goto(site.url + address);
       expect(await page.locator('main .sl-markdown-content:visible, main .tagline:visible').count()).toBe(1);
       expect(await page.locator('site-search:visible, starlight-theme-select:visible').count()).toBe(0);
-      expect(await sticksOut(page)).toBeLessThanOrEqual(0);
+      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
     }
-    if (look.viewport.width < 800) await page.click('.sl-menu-button');
+    if (display.viewport.width < 800) await page.click('.sl-menu-button');
     await page.click('a[hreflang="pt-BR"]:visible');
     expect(page.url()).toBe(`${site.url}/pt/`);
     expect(troubles).toEqual([]);

@@ -9,12 +9,12 @@ import { url } from './address.ts';
 export const dist = path.join(import.meta.dirname, '../../site/dist');
 
 const outcomeFile = inject('site');
-while (!existsSync(outcomeFile)) await pause(100); // importing this module waits for the site
+while (!existsSync(outcomeFile)) await pause(100); // an import of this module waits for the site
 if (readFileSync(outcomeFile, 'utf8') !== '') throw new Error(readFileSync(outcomeFile, 'utf8'));
 
 const base = new URL(url).pathname;
 
-/** Returns the addresses of all pages within the site, such as `/pt/erros/`. */
+/** Returns the paths of all pages within the site, such as `/pt/erros/`. */
 export const addresses = () =>
   globSync('**/*.html', { cwd: dist })
     .map(file => `/${file.replace(/index\.html$/, '')}`)
@@ -24,12 +24,12 @@ export function read(address: string): string {
   return readFileSync(path.join(dist, address.endsWith('/') ? `${address}index.html` : address), 'utf8');
 }
 
-/** Serves the built files under the site's path on a free port of 127.0.0.1. Other paths answer 404. */
+/** Serves the built files under the site's path on a free port of 127.0.0.1. Returns 404 for other paths. */
 export async function serve(): Promise<{ url: string; stop(): void }> {
   const server = createServer((request, response) => {
     const address = new URL(request.url ?? '/', 'http://localhost').pathname;
     try {
-      if (!address.startsWith(`${base}/`)) throw new Error('It is outside of the site.');
+      if (!address.startsWith(`${base}/`)) throw new Error('The path is outside the site.');
       const pathname = address.slice(base.length);
       const file = decodeURIComponent(pathname.endsWith('/') ? `${pathname}index.html` : pathname);
       const content = readFileSync(path.join(dist, file));

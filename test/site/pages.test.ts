@@ -20,7 +20,7 @@ describe.each(pages)('%s', address => {
     const own = targets
       .map(link => new URL(link, url + address))
       .filter(({ origin }) => origin === new URL(url).origin);
-    expect(own.map(String).filter(link => !isThere(link))).toEqual([]);
+    expect(own.map(String).filter(link => !exists(link))).toEqual([]);
   });
 
   it('has at most 150 kB, unique ids, and a policy that allows only its own scripts', () => {
@@ -37,7 +37,7 @@ describe.each(pages)('%s', address => {
     ]);
   });
 
-  it('offers the other language, and the page there is in that language', () => {
+  it('links to a page in the other language', () => {
     const id = address.slice(1, -1);
     const { language, address: other } = counterpartOf(id);
     expect(page).toMatch(new RegExp(`<a href="/emissor/${other}/" lang="[^"]*" hreflang`));
@@ -49,7 +49,7 @@ describe.each(pages)('%s', address => {
   });
 });
 
-it('describes each written page to search engines with a unique text', () => {
+it('has a unique description for each written page', () => {
   const written = pages.filter(address => !address.startsWith('/en/reference/'));
   const descriptions = written.map(
     address => /<meta name="description" content="([^"<>[\]`*]+)"/.exec(read(address))?.[1],
@@ -66,11 +66,11 @@ it('shows a 404 page that links to both front pages', () => {
   const [, text = ''] = /<main.*?>(.*?)<\/main>/s.exec(read('/404.html')) ?? [];
   const links = [...text.matchAll(/href="([^"]*)"/g)].map(([, link = '']) => String(new URL(link, url)));
   expect(links).toEqual([`${url}/en/`, `${url}/pt/`]);
-  expect(links.filter(link => !isThere(link))).toEqual([]);
+  expect(links.filter(link => !exists(link))).toEqual([]);
 });
 
 const inBoth = pairs.flatMap(([pt, en]) => [addressOf('pt', pt), addressOf('en', en)]);
-it.each(inBoth)('links from %s to the other language only by the switch', address => {
+it.each(inBoth)('links from %s to the other language only in the language switch', address => {
   const links = [...read(`/${address}/`).matchAll(/<a href="\/emissor\/([^"#]*)\/["#]/g)].map(([, id = '']) => id);
   const others = links.filter(id => inBoth.includes(id) && id.slice(0, 2) !== address.slice(0, 2));
   expect(new Set(others)).toEqual(new Set([counterpartOf(address).address]));
@@ -129,10 +129,10 @@ it.each(pairs)('has the page %s in Portuguese and %s in English, each once', (pt
   expect(pages.filter(page => page === `/en/${portuguese.slice(3)}/` && pt !== en)).toEqual([]);
 });
 
-it.each(['pt/erros', 'en/errors'])('has a heading in %s for the type of each refusal', page => {
+it.each(['pt/erros', 'en/errors'])('has a heading in %s for each error code', page => {
   const codes = readPage(`docs/${page}.md`).headings.filter(({ text }) => /^[a-z_]+$/.test(text));
   expect(codes.length).toBeGreaterThan(30);
-  expect(codes.filter(({ text }) => !isThere(`${url}/${page}/#${text}`))).toEqual([]);
+  expect(codes.filter(({ text }) => !exists(`${url}/${page}/#${text}`))).toEqual([]);
 });
 
 it('has the page that operators set as docsUrl', () => {
@@ -142,16 +142,16 @@ it('has the page that operators set as docsUrl', () => {
         .blocks.map(({ text }) => text)
         .join('\n'),
     ) ?? [];
-  expect(isThere(`${pageUrl.parse(docsUrl)}#webhook_exists`)).toBe(true);
+  expect(exists(`${pageUrl.parse(docsUrl)}#webhook_exists`)).toBe(true);
 });
 
-it('is installed in at most 250 MB', () => {
+it('installs at most 250 MB of dependencies', () => {
   const modules = path.join(dist, '../node_modules');
   const bytes = globSync('**/*', { cwd: modules }).map(file => lstatSync(path.join(modules, file)).size);
   expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(250_000_000);
 });
 
-function isThere(link: string): boolean {
+function exists(link: string): boolean {
   if (!link.startsWith(`${url}/`)) return false;
   const { pathname, hash } = new URL(link.slice(url.length), url);
   const file = path.join(dist, decodeURIComponent(pathname), pathname.endsWith('/') ? 'index.html' : '');

@@ -5,7 +5,7 @@ import { startBrowser } from '../console/browser.ts';
 import { type Page as Markdown, readPage } from '../support/markdown-page.ts';
 import { serve } from './built.ts';
 
-// The first result of the search.
+// Tests the search, mainly its first result.
 let browser: Browser;
 let site: Awaited<ReturnType<typeof serve>>;
 let page: Page;
@@ -18,7 +18,7 @@ afterAll(async () => {
   site.stop();
 });
 
-/** Opens the search of a language if it is closed, and runs a first query, which loads its options. */
+/** Opens the search of a language if it is closed, and runs a first query, which loads the search options. */
 async function openSearch(language: string): Promise<void> {
   if (page.url() === `${site.url}/${language}/`) return;
   await page.goto(`${site.url}/${language}/`);
@@ -26,7 +26,7 @@ async function openSearch(language: string): Promise<void> {
   await firstShown('webhook');
 }
 
-/** Types a query and returns the address of the first link. */
+/** Types a query, and returns the address of the first link. */
 async function firstShown(query: string): Promise<string> {
   await page.fill('.pagefind-ui__search-input', query);
   await page.locator('.pagefind-ui__message', { hasText: ` ${query}` }).waitFor();
@@ -34,7 +34,7 @@ async function firstShown(query: string): Promise<string> {
   return addressIn((await link.getAttribute('href')) ?? '');
 }
 
-/** Returns the first result of each query in the open search, without typing. */
+/** Returns the first result of each query, without typing the query. */
 async function firstFound(queries: string[]): Promise<string[][]> {
   const found = await page.evaluate<string[]>(`(async () => {
     const { search } = await import('${site.url}/pagefind/pagefind.js');
@@ -84,7 +84,7 @@ describe('a query', () => {
   it.each([
     ['pt', 'resultados para'],
     ['en', 'results for'],
-  ])('is answered in %s', async (language, words) => {
+  ])('shows the number of results in %s', async (language, words) => {
     await openSearch(language);
     await firstShown('webhook');
     expect(await page.textContent('.pagefind-ui__message')).toMatch(new RegExp(`^\\d+ ${words} webhook$`));
@@ -108,7 +108,7 @@ describe('a query', () => {
     ['invalid signature', '/en/nothing-arrived/#invalid-signature'],
     ['rotate secret', '/en/webhooks/#replace-the-secret'],
     ['429', '/en/errors/#rate_limited'],
-    ['public keys', '/en/tokens/#public-documents'], // and not to the call of that name in the reference
+    ['public keys', '/en/tokens/#public-documents'], // not the operation of that name in the reference
     ['retry schedule', '/en/deliveries/#attempts-and-waits'],
   ])('%s finds %s first', async (query, address) => {
     await openSearch(address.slice(1, 3));
@@ -117,7 +117,7 @@ describe('a query', () => {
   });
 });
 
-/** Returns the addresses of all results of the search on a page. */
+/** Returns the addresses of all search results on a page. */
 async function foundOn(address: string, query: string): Promise<string[]> {
   await page.goto(site.url + address);
   const found = await page.evaluate<string[]>(`(async () => {
@@ -133,7 +133,7 @@ const isOfTeam = (address: string) => audienceOf(address) === 'team';
 it.each([
   [false, ['/en/', '/en/errors/', '/en/reference/webhooks/']],
   [true, ['/en/publishers/publishing/', '/en/operators/runbook/', '/en/developers/adr/']],
-])('finds only pages of the audience (team: %s) of the page', async (ofTeam, addresses) => {
+])('finds only pages for the audience of the current page (team: %s)', async (ofTeam, addresses) => {
   for (const address of addresses) {
     const found = await foundOn(address, 'delivery');
     expect(found.length).toBeGreaterThan(10);

@@ -8,14 +8,14 @@ import { url } from './address.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The file that exists once the site is built. */
+    /** The path of the file that reports the outcome of the build. */
     site: string;
   }
 }
 
 /**
- * The global set-up of the project: starts to build the site, and does not wait, because the tests of all projects start after all set-ups.
- * The file has the error of the build, or is empty.
+ * Starts the build of the site without waiting for it, because the tests of all projects wait for every global set-up.
+ * Writes the error of the build to the outcome file, or an empty file on success.
  */
 export function setup(project: TestProject): () => Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-site-'));

@@ -44,10 +44,10 @@ describe('the form', () => {
   });
 
   it.each([
-    [{ status: 400, json: { error: 'invalid_grant' } }, 400, 'These credentials were not accepted'],
-    [{ status: 401, json: { error: 'invalid_client' } }, 401, 'These credentials were not accepted'],
+    [{ status: 400, json: { error: 'invalid_grant' } }, 400, 'The service rejected these credentials'],
+    [{ status: 401, json: { error: 'invalid_client' } }, 401, 'The service rejected these credentials'],
     [{ status: 429, json: {}, headers: { 'retry-after': '7' } }, 429, 'busy. Try again in a moment. Retry-After: 7 s'],
-    [() => unanswered('ECONNREFUSED'), 502, 'did not answer (ECONNREFUSED)'],
+    [() => unanswered('ECONNREFUSED'), 502, 'did not respond (ECONNREFUSED)'],
     [{ status: 200, json: {} }, 200, 'not the token endpoint'],
   ])('shows why it was refused, and what was typed less the secrets: %j', async (reply, status, why) => {
     const page = await startWalk({ service: makeService({ 'POST /oauth/v1/token': reply }) }).signIn(credentials);

@@ -63,7 +63,7 @@ describe('the list of webhooks', () => {
     [{ lento_desde: lately }, 'Slow', 'over 2 s'],
     [{ estado: 'suspenso', motivo_suspensao: 'gone' }, 'Suspended', '410 Gone'],
     [{ estado: 'suspenso', motivo_suspensao: 'sem_sucesso' }, 'Suspended', 'for five days'],
-    [{ estado: 'suspenso', motivo_suspensao: 'operador' }, 'Suspended', 'Only an operator can reactivate it'],
+    [{ estado: 'suspenso', motivo_suspensao: 'operador' }, 'Suspended', 'Only an operator can reactivate this webhook'],
   ] as const)('shows the most serious state of a webhook: %j is %s', async (changes, word, meaning) => {
     const { text } = await walkWith({ ...listed(webhook(changes)), [`GET ${api}/entregas`]: list([delivery()]) });
     const page = await text('/');
@@ -91,7 +91,7 @@ describe('the list of webhooks', () => {
   const held = delivery({ estado: 'retida', ultimo_resultado: null });
   it.each([
     ['no list could be read', problem(503, 'temporarily_unavailable'), 'Unknown'],
-    ['the latest result is a failed test', list([failed]), 'Latest failed'],
+    ['the latest result is a failed test', list([failed]), 'Latest delivery failed'],
     ['deliveries are held', list([held]), 'Has held deliveries'],
     ['deliveries are held in addition to a delivered one', list([delivery(), held]), 'Has held deliveries'],
   ])('reports no healthy webhook if %s', async (_, reply, word) => {
@@ -111,7 +111,7 @@ describe('the list of webhooks', () => {
       [`GET ${api}/entregas`]: list([failed]),
     });
     for (const page of ['/', own])
-      expect(await text(page)).toContain(`Last result: answered 401 . ${en.statusAdvice[401]}`);
+      expect(await text(page)).toContain(`Last result: returned 401 . ${en.statusAdvice[401]}`);
   });
 
   it('shows the latest delivery, dropped events, and unreadable parts', async () => {
@@ -125,8 +125,10 @@ describe('the list of webhooks', () => {
       'GET /v1/webhooks/demanda.cancelada/entregas': problem(503, 'temporarily_unavailable'),
     });
     const page = await text('/');
-    expect(page).toMatch(/demanda.criada Latest failed.*Failed.*mensagem.recebida.*demanda.cancelada Unknown/);
-    expect(page).toMatch(/demanda.cancelada.*Could not be read: Refused: temporarily_unavailable. requisicao: req-1/);
+    expect(page).toMatch(/demanda.criada Latest delivery failed.*Failed.*mensagem.recebida.*demanda.cancelada Unknown/);
+    expect(page).toMatch(
+      /demanda.cancelada.*Could not load this data. Refused: temporarily_unavailable. requisicao: req-1/,
+    );
     expect(page).toContain('The latest event was dropped 60 min. ago');
     expect(page).toContain('Needs attention: demanda.criada , mensagem.recebida');
   });
@@ -176,7 +178,7 @@ describe('a webhook', () => {
     });
     const page = await text(`${own}?range=30d`);
     expect(page).toContain('200 deliveries counted');
-    expect(page).toContain('Could not be read: Too many. requisicao: req-1');
+    expect(page).toContain('Could not load this data. Too many. requisicao: req-1');
   });
 
   it('shows the other parts if the chart, the list or a delivery cannot be read', async () => {
@@ -184,9 +186,9 @@ describe('a webhook', () => {
       ...registered,
       [`GET ${api}/entregas`]: problem(503, 'temporarily_unavailable'),
     });
-    expect((await text(own)).match(/Could not be read/g)?.length).toBe(2);
+    expect((await text(own)).match(/Could not load this data/g)?.length).toBe(2);
     const listOnly = await walkWith({ ...registered, [`GET ${api}/entregas`]: list([delivery()]) });
-    expect(await listOnly.text(own)).toContain('The details of 1 delivery could not be read.');
+    expect(await listOnly.text(own)).toContain('Could not load the details of 1 delivery.');
   });
 
   it('lists the numbers of each body, and marks tests', async () => {
@@ -206,10 +208,10 @@ describe('a webhook', () => {
     const dropped = { 'GET /v1/webhooks': { json: { webhooks: [], eventos_sem_webhook } } };
     const page = await (await walkWith(dropped)).open(own);
     expect(textOf(page)).toContain('The latest event was dropped 60 min. ago');
-    expect(textOf(page)).not.toContain('A test shows');
+    expect(textOf(page)).not.toContain('Send a test to see');
     expect(page.html).not.toMatch(/id="chart"|class="chip"/);
     const empty = textOf(await (await walkWith(registered)).open(own));
-    expect(empty).toContain('A test shows how one is delivered.');
+    expect(empty).toContain('Send a test to see a delivery.');
   });
 
   it('requests the chosen deliveries, and counts the same period', async () => {
@@ -233,14 +235,14 @@ describe('a webhook', () => {
     ['since=2026-11-28T12:00:00Z&until=2026-11-28T11:00:00Z', 'since=2026-11-28T12:00:00Z, until=2026-11-28T11:00:00Z'],
   ])('reports invalid parameters of ?%s', async (query, named) => {
     const { text } = await walkWith(registered);
-    expect(await text(`${own}?${query}`)).toContain(`Invalid and ignored: ${named}`);
+    expect(await text(`${own}?${query}`)).toContain(`Ignored invalid filters: ${named}`);
   });
 
   it('is not found if the event is unknown; the history of a known one stays after it was deleted', async () => {
     expect((await (await walkWith({})).open('/webhooks/fatura.paga')).status).toBe(404);
     expect(await (await walkWith({})).text(own)).toMatch(/Register .*This event has no webhook\./);
     const { text } = await walkWith({ [`GET ${api}/entregas`]: list([delivery()]) });
-    expect(await text(own)).toContain('Deliveries of an earlier one stay for 30 days.');
+    expect(await text(own)).toContain('Deliveries of an earlier webhook stay for 30 days.');
   });
 });
 
@@ -249,30 +251,27 @@ describe('a delivery', () => {
   const soon = { estado: 'pendente', proxima_tentativa_em: '2026-11-28T12:00:38.000Z' } as const;
   const late = attempt({ numero: 3, resultado: 'http', status: 500, resposta: 'oops' });
   it.each([
-    [{ tentativas: [attempt()] }, 'Delivered Your server answered 200 at attempt 1'],
+    [{ tentativas: [attempt()] }, 'Delivered Your server returned 200 on attempt 1'],
     [{ ...due, tentativas: [] }, 'Pending Attempt 1 is running or queued'],
     [{ ...due, tentativas: [late] }, 'Pending Attempt 4 is running or queued'],
-    [
-      { ...soon, tentativas: [late] },
-      'Pending Attempt 3 ended with: your server answered 500. Next attempt in 38 sec.',
-    ],
+    [{ ...soon, tentativas: [late] }, 'Pending Attempt 3: your server returned 500. Next attempt in 38 sec.'],
     [
       { estado: 'pendente', tentativas: [attempt({ resultado: 'lenta', status: null })] },
-      'Attempt 1 ended with: slow: repeated at once',
+      'Attempt 1: slow, retried with a longer timeout',
     ],
     [
       { estado: 'falhou', tentativas: [attempt({ ...late, numero: 10 })] },
-      'Failed Given up after attempt 10: your server answered 500',
+      'Failed Gave up after attempt 10: your server returned 500',
     ],
-    [{ estado: 'falhou', tentativas: [late] }, 'Failed Given up after attempt 3: your server answered 500'],
+    [{ estado: 'falhou', tentativas: [late] }, 'Failed Gave up after attempt 3: your server returned 500'],
     [
       { ...aTest, estado: 'falhou', tentativas: [attempt({ ...late, numero: 1 })] },
-      'Failed Given up after attempt 1: your server answered 500',
+      'Failed Gave up after attempt 1: your server returned 500',
     ],
     [{ estado: 'falhou', tentativas: [] }, 'Failed 10 days passed without an attempt'],
     [{ estado: 'retida' }, 'Held The webhook was suspended'],
     [{ estado: 'arquivada' as 'cancelada' }, 'arquivada '],
-    [{ estado: 'cancelada' }, 'Cancelled The webhook was deleted, or registered again'],
+    [{ estado: 'cancelada' }, 'Cancelled The webhook was deleted or registered again'],
   ] as const)('shows its result and the reason in its headline: %j', async (changes, headline) => {
     const shown = changes as Parameters<typeof delivery>[0];
     const { text } = await walkWith(read(shown));
@@ -310,8 +309,8 @@ describe('a delivery', () => {
   it.each([
     ['it can be resent', {}, webhook(), 'Resend'],
     ['a test', aTest, webhook(), 'Send another test'],
-    ['without a webhook', {}, undefined, 'There is no webhook to resend it to.'],
-    ['of an earlier registration', {}, registeredAt('00.501'), 'It belongs to an earlier registration'],
+    ['without a webhook', {}, undefined, 'There is no webhook to resend this delivery to.'],
+    ['of an earlier registration', {}, registeredAt('00.501'), 'This delivery belongs to an earlier registration'],
     ['of this registration, by a clock that differs', {}, registeredAt('00.500'), 'Resend'],
     ['of a suspended webhook', {}, webhook({ estado: 'suspenso' }), 'Reactivate the webhook first.'],
   ])('offers only actions that the API would accept: %s', async (_, changes, record, shown) => {
@@ -423,7 +422,7 @@ describe('a change', () => {
   ])('of a webhook with a header requires it to be %s', async (_, form, body) => {
     const { fake, post } = await walkWith(set);
     const wrong = await post(`${own}/change`, { url: 'http://x' });
-    expect([wrong.status, textOf(wrong)]).toEqual([422, expect.stringMatching(/Not https\..*Type the header again/)]);
+    expect([wrong.status, textOf(wrong)]).toEqual([422, expect.stringMatching(/Not https\..*Enter the header again/)]);
     expect((await post(`${own}/change`, { url: 'https://x.example.com', ...form })).path).toBe(own);
     expect(fake.calls.filter(({ method }) => method === 'PUT').map(put => JSON.parse(put.body))).toEqual([
       { url: 'http://x', autorizacao: '' }, // which the API refuses
@@ -460,7 +459,7 @@ describe('a change', () => {
     const gone = () => unanswered('ECONNRESET');
     const { fake, post } = await walkWith({ ...set, [`POST ${api}/reativacao`]: gone });
     const page = await post(`${own}/reactivate`);
-    expect([page.path, textOf(page)]).toEqual([own, expect.stringContaining('Check if the change was made.')]);
+    expect([page.path, textOf(page)]).toEqual([own, expect.stringContaining('Check whether the change was made.')]);
     expect(fake.count(/reativacao/)).toBe(1);
   });
 
@@ -475,7 +474,7 @@ describe('a change', () => {
             ? problem(503, 'x')
             : list([]),
     });
-    expect(await text(`${own}/delete`)).toMatch(/Pending at least 8 deliveries Failed could not be counted .*Delete/);
+    expect(await text(`${own}/delete`)).toMatch(/Pending at least 8 deliveries Failed unknown number .*Delete/);
   });
 });
 
@@ -498,7 +497,7 @@ describe('a replay', () => {
     const counted = { count: '800', more: 'yes' };
     const page = textOf(await post(`${own}/replay`, { ...range, ...counted }));
     expect(page).toMatch(
-      /The replay has started\..*Replay Running 12 of at least 800 deliveries queued\. The next ones go within a minute\. Cancel the replay/,
+      /The replay has started\..*Replay Running 12 of at least 800 deliveries queued\. More follow within a minute\. Cancel the replay/,
     );
     expect(JSON.parse(fake.calls.find(({ method }) => method === 'POST')?.body ?? '')).toEqual(range);
     await post(`${own}/cancel-replay`, { id: 'r1' });
@@ -527,7 +526,7 @@ describe('a replay', () => {
   it('of a time before the registration is not offered', async () => {
     const { fake, open } = await walkWith(registered);
     const page = await open(`${own}/replay?state=falhou&since=2026-10-01T00:00:00Z&until=2026-10-02T00:00:00Z`);
-    expect(textOf(page)).toContain('These cannot be replayed');
+    expect(textOf(page)).toContain('These deliveries cannot be replayed');
     expect(fake.count(/reenvios/)).toBe(0);
   });
 
@@ -563,17 +562,17 @@ describe('a token that may only read', () => {
       const forms = [...html.matchAll(/<form method="post" action="\/[\w-]+(\/[^"]*)"/g)].map(([, action]) => action);
       expect(forms).toEqual(['/sign-out']);
       expect(html).not.toMatch(/class="button/);
-      expect(html).toContain('Read only: this token cannot change anything.');
+      expect(html).toContain('Read-only: this token does not permit changes.');
     },
   );
 });
 
 it.each([
-  ['a test of an earlier registration', { ...aTest, criado_em: '2026-10-01T00:00:00.000Z' }, 'Step 3 comes first.'],
-  ['an event that is no test', {}, 'Your server accepted it.'],
+  ['a test of an earlier registration', { ...aTest, criado_em: '2026-10-01T00:00:00.000Z' }, 'Complete step 3 first.'],
+  ['an event that is no test', {}, 'Your server accepted the delivery.'],
   ['a pending test', { ...aTest, estado: 'pendente' }, 'Not delivered yet.'],
-  ['a held test', { ...aTest, estado: 'retida' }, 'It was not delivered. The delivery shows why'],
-  ['a delivered test', aTest, 'Your server accepted it.'],
+  ['a held test', { ...aTest, estado: 'retida' }, 'The event was not delivered. Its page shows why'],
+  ['a delivered test', aTest, 'Your server accepted the delivery.'],
 ] as const)('the first steps show the result of the latest delivery: %s', async (_, latest, said) => {
   const { text } = await walkWith({ ...listed(webhook()), [`GET ${api}/entregas`]: list([delivery(latest)]) });
   expect(await text('/first-steps')).toContain(said);
