@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /*
- * The last step of `npm run lint`: plain English in comments, Markdown, strings and commit subjects. It exits with 1 if a folder has more
- * than 0.3 of a marker per 1,000 words, if a text uses a term without a correct use, or if a subject is not a Conventional Commit.
+ * Checks comments, Markdown, strings and commit subjects as the last step of `npm run lint`. It exits with 1 if a folder has more than 0.3
+ * uses of a marker per 1,000 words, if a text contains a forbidden term, or if a subject is not a Conventional Commit.
  */
 
-/** A word and its replacement. */
-type Rule = readonly [not: RegExp, but: string];
+/** A pattern and its replacement. */
+type Rule = readonly [pattern: RegExp, replacement: string];
 
-/** Words that are sometimes correct. */
+/** Words that are correct in some uses, so that only frequent use is a fault. */
 const markers: readonly Rule[] = [
   [/\b(?:tell|tells|telling|told)\b/gi, 'report, notify, log, show'],
   [/(?<!\b(?:from|know|knows|page|place|places|say|says|see|show|shows) )\bwhere\b/gi, 'if, when'],
@@ -24,7 +24,7 @@ const markers: readonly Rule[] = [
   [/(?:^|[.:!] )(?:What|Whether|Whoever)\b(?![^.]*\?)/g, 'a sentence with a subject'],
 ];
 
-/** Terms without a correct use. */
+/** Terms that are always a fault. */
 const terms: readonly Rule[] = [
   [/\b(?:mend|mends|mended|mending)\b/gi, 'fix'],
   [/\banew\b/gi, 'again'],
@@ -42,17 +42,17 @@ const terms: readonly Rule[] = [
   [/\b(?:nameDone|nameMore|nameEach|furtherArguments|ofPrograms|tellOfReuse|unattemptedEndOf)\b/g, 'its new name'],
 ];
 
-/** Correct uses, by file and text, each with its reason. There may be at most 15. */
+/** Exceptions for correct uses. There may be at most 15. */
 const allowed: readonly (readonly [file: RegExp, text: RegExp, reason: string])[] = [];
 
-/** A piece of text that people read. */
+/** A text that people read. */
 interface Text {
   readonly file: string;
   readonly line: number;
   readonly text: string;
 }
 
-/** Returns the texts of a file: Markdown without code, or the comments and the strings of three words or more of a program. */
+/** Returns the texts of a file. These are Markdown without code, or the comments and the strings of at least three words of a program. */
 export function textsOf(file: string, source: string): readonly Text[] {
   if (file.endsWith('.md')) {
     const prose = source.replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, code => code.replaceAll(/[^\n]+/g, '`'));
@@ -76,11 +76,11 @@ export function faultsIn(texts: readonly Text[]): readonly string[] {
   return [...terms.flatMap(rule => usesOf(rule, texts)), ...frequent.flat()];
 }
 
-function usesOf([not, but]: Rule, texts: readonly Text[]): readonly string[] {
+function usesOf([rule, replacement]: Rule, texts: readonly Text[]): readonly string[] {
   return texts.flatMap(({ file, line, text }) => {
     if (allowed.some(([files, pattern]) => files.test(file) && pattern.test(text))) return [];
-    return [...text.matchAll(not)].map(({ 0: use, index }) => {
-      return `${file}:${line}: "${use.trim()}" (${but}): ${text.slice(Math.max(0, index - 40), index + 40)}`;
+    return [...text.matchAll(rule)].map(({ 0: use, index }) => {
+      return `${file}:${line}: "${use.trim()}" (${replacement}): ${text.slice(Math.max(0, index - 40), index + 40)}`;
     });
   });
 }
@@ -89,7 +89,7 @@ function usesOf([not, but]: Rule, texts: readonly Text[]): readonly string[] {
 export function subjectFault(subject: string): string | undefined {
   if (subject.length > 72) return `"${subject}" has more than 72 characters.`;
   const isConventional = /^(?:feat|fix|perf|refactor|test|docs|build|ci|chore)(?:\([\w-]+\))?!?: \S/.test(subject);
-  return isConventional ? undefined : `"${subject}" is no Conventional Commit: type(scope): imperative.`;
+  return isConventional ? undefined : `"${subject}" is not a Conventional Commit. Write "type(scope): imperative".`;
 }
 
 function check(): readonly string[] {
@@ -100,7 +100,7 @@ function check(): readonly string[] {
   return [...[...folders.values()].flatMap(faultsIn), ...subjects.flatMap(subject => subjectFault(subject) ?? [])];
 }
 
-/** Portuguese, generated or recorded texts, and the rules themselves. */
+/** Files with Portuguese, generated or recorded texts, and the files of this check. */
 const excluded = /^docs\/(?:pt|api)\/|\/recorded\/|plain-english/;
 const root = path.join(import.meta.dirname, '..');
 

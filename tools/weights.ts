@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 
 /*
- * `npm run weights` shows the lines of each folder, and exits with 1 if a folder has more than its bound. The bounds only fall.
+ * Prints the number of lines of each folder (`npm run weights`). It exits with 1 if a folder exceeds its limit. Limits must never increase.
  */
 
-/** Git's paths of a folder, separated by spaces, and the most lines of its text files. `:!` excludes a path. */
-const bounds: Readonly<Record<string, number>> = {
+/** The maximum number of lines of text files, by Git paths separated by spaces. `:!` excludes a path. */
+const limits: Readonly<Record<string, number>> = {
   'lambdas/auth': 3_658,
   'lambdas/webhooks': 1_027,
   'lambdas/delivery': 6_114,
@@ -25,14 +25,14 @@ const bounds: Readonly<Record<string, number>> = {
   'site :!site/package-lock.json': 550,
 };
 
-const rows = Object.entries(bounds).map(([folder, bound]) => ({ folder, lines: linesOf(folder), bound }));
+const rows = Object.entries(limits).map(([folder, limit]) => ({ folder, lines: linesOf(folder), limit }));
 console.table(Object.fromEntries(rows.map(({ folder, ...row }) => [folder, row])));
-for (const { folder, lines, bound } of rows.filter(({ lines, bound }) => lines > bound)) {
-  console.error(`${folder} has ${lines} lines; the bound in tools/weights.ts is ${bound}. Remove lines.`);
+for (const { folder, lines, limit } of rows.filter(({ lines, limit }) => lines > limit)) {
+  console.error(`${folder} has ${lines} lines, but its limit in tools/weights.ts is ${limit}. Remove lines.`);
   process.exitCode = 1;
 }
 
-/** Returns the lines of the text files that Git knows. */
+/** Returns the number of lines of the text files that Git tracks. */
 function linesOf(folder: string): number {
   const options = { cwd: path.join(import.meta.dirname, '..'), encoding: 'utf8' } as const;
   const counts = execFileSync('git', ['grep', '-I', '-h', '--count', '-e', '', '--', ...folder.split(' ')], options);

@@ -1,5 +1,5 @@
-// What docs/samples/receiver/Receiver.cs uses of ASP.NET Core, on Mono: Debian has no .NET SDK. The receiver's code is compiled
-// with this file, unchanged. Mono's own HttpListener would take the receivers' names only on all addresses.
+// Implements the part of ASP.NET Core that docs/samples/receiver/Receiver.cs uses. Debian has no .NET SDK, so Mono compiles the unchanged
+// receiver with this file. Mono's own HttpListener accepts other host names only if it listens on all addresses.
 
 using System;
 using System.Collections.Generic;
@@ -34,7 +34,7 @@ namespace Microsoft.AspNetCore.Http
     {
         public Dictionary<string, string> Values;
 
-        public string this[string name] => Values.TryGetValue(name, out var value) ? value : ""; // as an empty StringValues
+        public string this[string name] => Values.TryGetValue(name, out var value) ? value : ""; // like an empty StringValues
     }
 }
 
@@ -70,7 +70,7 @@ namespace Microsoft.AspNetCore.Builder
             using (client)
             using (var reader = new BinaryReader(client.GetStream(), Encoding.GetEncoding("latin1")))
             {
-                if (!ReadLine(reader).Contains(" HTTP/1")) return; // somebody looked whether there is a listener
+                if (!ReadLine(reader).Contains(" HTTP/1")) return; // a port check
                 var values = new Dictionary<string, string>(StringComparer.OrdinalIgnoreCase);
                 for (var line = ReadLine(reader); line != ""; line = ReadLine(reader))
                     values[line.Split(':')[0]] = line.Substring(line.IndexOf(':') + 1).Trim();
@@ -86,8 +86,8 @@ namespace Microsoft.AspNetCore.Builder
                     Console.Error.WriteLine(error);
                 }
                 var length = status == 204 ? "" : "Content-Length: 0\r\n";
-                var answer = Encoding.ASCII.GetBytes($"HTTP/1.1 {status} Status\r\n{length}Connection: close\r\n\r\n");
-                client.GetStream().Write(answer, 0, answer.Length);
+                var response = Encoding.ASCII.GetBytes($"HTTP/1.1 {status} Status\r\n{length}Connection: close\r\n\r\n");
+                client.GetStream().Write(response, 0, response.Length);
             }
         }
 

@@ -1,4 +1,4 @@
-// A user of the TypeScript publisher, for the tests: publishes the events that it reads as JSON, and writes their results.
+// Publishes the events that it reads as JSON with the TypeScript publisher, and prints the results.
 import { text } from 'node:stream/consumers';
 import { createPublisher } from '@emissor/publisher';
 

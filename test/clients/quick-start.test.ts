@@ -11,12 +11,12 @@ import { authUrl, baseUrl, describeWith, plant, until } from '../support/e2e-tar
 import { freePort } from '../support/free-port.ts';
 import { type CodeBlock, readPage } from '../support/markdown-page.ts';
 
-// The commands of the integrators' pages, as a reader types them. The Portuguese pages request errors in Portuguese; the English
-// pages request no language and get English.
+// Runs the commands of the integrators' pages as a reader does. The Portuguese pages request errors in Portuguese. The English pages
+// request no language and get errors in English.
 
 const event = 'proposta.recebida';
 
-/** The English pages and headings with calls, in an order in which each call succeeds. */
+/** The English pages and headings with API calls, in an order in which each call succeeds. */
 const sections = [
   'webhooks: List and look up',
   'webhooks: Replace',
@@ -39,10 +39,10 @@ const sections = [
 
 describeWith(['names'], 'the commands of the integrators’ pages', () => {
   describe.each([
-    { language: 'pt', quickStart: 'inicio-rapido', asked: 'pt-BR' },
-    { language: 'en', quickStart: 'quick-start', asked: '' },
-  ] as const)('in docs/$language', ({ language, quickStart, asked }) => {
-    const isWrong = (call: Call) => !call.status.startsWith('2') || call.asked !== asked;
+    { language: 'pt', quickStart: 'inicio-rapido', errorLanguage: 'pt-BR' },
+    { language: 'en', quickStart: 'quick-start', errorLanguage: '' },
+  ] as const)('in docs/$language', ({ language, quickStart, errorLanguage }) => {
+    const isUnexpected = (call: Call) => !call.status.startsWith('2') || call.errorLanguage !== errorLanguage;
     let folder: string;
 
     beforeEach(() => {
@@ -50,8 +50,8 @@ describeWith(['names'], 'the commands of the integrators’ pages', () => {
       return () => rmSync(folder, { recursive: true, force: true });
     });
 
-    // In step 1 the reader inserts their own values. Step 4 is for another terminal, with the secret from step 3.
-    it('of the quick start lead to a verified delivery', async test => {
+    // Readers replace the values in step 1. They run step 4 in another terminal, with the secret from step 3.
+    it('of the quick start result in a verified delivery', async test => {
       const { blocks } = readPage(`docs/${language}/${quickStart}.md`);
       const shown = (format: string) => blocks.filter(block => block.language === format).map(({ text }) => text);
       const port = await freePort();
@@ -79,7 +79,7 @@ until [ -e ${startedFile} ]; do sleep 0.1; done`;
       writeFileSync(startedFile, '');
       expect(await reader.ended, reader.output() + reader.errors()).toBe(0);
 
-      expect(callsIn(reader.errors()).filter(isWrong)).toEqual([]);
+      expect(callsIn(reader.errors()).filter(isUnexpected)).toEqual([]);
       const [file = ''] = readdirSync(path.join(folder, 'receiver/events'));
       const id = path.basename(file, '.json');
       expect(reader.output()).toContain(`{"id":"${id}"}`);
@@ -88,7 +88,7 @@ until [ -e ${startedFile} ]; do sleep 0.1; done`;
       expect(shapeOf(reader.output().trim().split('\n').at(-1) ?? '')).toEqual(shapeOf(shown('json')[0] ?? ''));
     });
 
-    it('make each call of the API, and each succeeds', async test => {
+    it('make each API call, and each call succeeds', async test => {
       const receiver = await startReceiver('pages');
       test.onTestFinished(() => receiver.stop());
       const { user, token, values } = await newReader();
@@ -108,13 +108,13 @@ until [ -e ${startedFile} ]; do sleep 0.1; done`;
       expect(await reader.ended, reader.output() + reader.errors()).toBe(0);
 
       const calls = callsIn(reader.errors());
-      expect(calls.filter(isWrong)).toEqual([]);
+      expect(calls.filter(isUnexpected)).toEqual([]);
       expect([...new Set(calls.map(({ operation }) => operation))].sort()).toEqual(operations.toSorted());
     });
   });
 });
 
-/** The calls of the API: methods and paths. */
+/** The API operations, as method and path. */
 const operations = Object.values(documents)
   .flatMap(({ paths }) => Object.entries(paths))
   .filter(([pattern]) => !pattern.startsWith('/.well-known/'))
@@ -138,7 +138,7 @@ async function newReader() {
   return { user, token, values };
 }
 
-/** Returns the blocks with calls of all pages but the quick start, and the English names of their pages and sections. */
+/** Returns the blocks with API calls of all pages except the quick start, with the English names of their pages and sections. */
 function callBlocks(language: 'pt' | 'en'): readonly { readonly section: string; readonly text: string }[] {
   const blocksOf = (page: string) => readPage(page).blocks.filter(isCall);
   return pairs
@@ -154,7 +154,7 @@ function isCall({ language, text }: CodeBlock): boolean {
   return language === 'bash' && text.includes('curl ');
 }
 
-/** Runs commands in one shell, whose curl reports each call to stderr. It stops at the first command that fails. */
+/** Runs commands in one shell until a command fails. The shell reports each curl call on stderr. */
 function runShell(commands: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const script = ['set -eu', reportingCurl, ...commands].join('\n');
   const child = spawn('bash', ['-c', script], { cwd: root, env: { ...process.env, ...environment }, detached: true });
@@ -171,28 +171,28 @@ function runShell(commands: readonly string[], environment: Readonly<Record<stri
 const root = path.join(import.meta.dirname, '../..');
 
 const reportingCurl = `curl() {
-  local asked=''
-  if [[ "$*" =~ 'Accept-Language: '([a-zA-Z-]+) ]]; then asked="\${BASH_REMATCH[1]}"; fi
-  command curl -w "%{stderr}CALL %{method} %{url} %{http_code} $asked\\n" "$@"
+  local errorLanguage=''
+  if [[ "$*" =~ 'Accept-Language: '([a-zA-Z-]+) ]]; then errorLanguage="\${BASH_REMATCH[1]}"; fi
+  command curl -w "%{stderr}CALL %{method} %{url} %{http_code} $errorLanguage\\n" "$@"
 }`;
 
 interface Call {
   readonly operation: string;
   readonly status: string;
   /** The language of `Accept-Language`. */
-  readonly asked: string;
+  readonly errorLanguage: string;
 }
 
 function callsIn(report: string): readonly Call[] {
   return [...report.matchAll(/^CALL (\w+) (\S+) (\d+) (.*)$/gm)].map(
-    ([, method, url = '', status = '', asked = '']) => {
+    ([, method, url = '', status = '', errorLanguage = '']) => {
       const pattern = new URL(url).pathname.replace(event, '{evento}').replace(/\/(?:evt|reenvio)_[\w-]+/, '/{id}');
-      return { operation: `${method} ${pattern}`, status, asked };
+      return { operation: `${method} ${pattern}`, status, errorLanguage };
     },
   );
 }
 
-/** Returns a JSON text with its ids and times replaced. */
+/** Replaces the ids and times in a JSON text. */
 function shapeOf(json: string): string {
   return json.replaceAll(/teste_\w{22}/g, 'ID').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
 }

@@ -7,16 +7,15 @@ import { until } from '../support/e2e-target.ts';
 import { freePort } from '../support/free-port.ts';
 import { inlineCode, readPage } from '../support/markdown-page.ts';
 
-/** A receiver that `docs/pt/recebimento.md` links to, in a folder of its own. */
+/** A sample receiver of `docs/pt/recebimento.md` in a separate folder. */
 export type SampleReceiver = Awaited<ReturnType<typeof makeSampleReceiver>>;
 
 /** The languages of the receivers, in the order of the page's table. */
 export const sampleLanguages = ['PHP', 'Java', 'C#', 'Python', 'Node.js', 'Go'] as const;
 
-/** The name of such a language. */
 export type SampleLanguage = (typeof sampleLanguages)[number];
 
-/** Writes a receiver to a folder, with a free port instead of 8080, and compiles it if necessary. */
+/** Writes a receiver to a new folder, replaces port 8080 with a free port, and compiles the receiver if necessary. */
 export async function makeSampleReceiver(language: SampleLanguage) {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-sample-'));
   const port = await freePort();
@@ -29,11 +28,11 @@ export async function makeSampleReceiver(language: SampleLanguage) {
   let child: ChildProcess | undefined;
   const written = { stdout: '', stderr: '' };
 
-  /** `output` and `errors` are its stdout and stderr since its last start. */
+  /** The functions return stdout and stderr since the last start. */
   const streams = { output: () => written.stdout, errors: () => written.stderr };
   return { port, start, replaceEvents, stored, ...streams, remove };
 
-  /** Restarts it with an optional secret, by the page's command, and waits until it listens. @throws with its output if it ends. */
+  /** Restarts the receiver with the page's command, and waits until it listens. @throws with its output if it exits */
   async function start(secret: string | undefined): Promise<void> {
     await end(child);
     const [program = '', ...args] = withPort(command).split(' ');
@@ -46,20 +45,20 @@ export async function makeSampleReceiver(language: SampleLanguage) {
         reject(new Error(`${program} is needed (CONTRIBUTING.md, test/clients): ${error.message}`)),
       );
       child?.once('close', code =>
-        reject(new Error(`${program} ended with ${code}:\n${written.stdout}${written.stderr}`)),
+        reject(new Error(`${program} exited with ${code}:\n${written.stdout}${written.stderr}`)),
       );
     });
-    ended.catch(() => undefined); // it also ends on request
+    ended.catch(() => undefined); // `end` may also stop it
     await Promise.race([ended, until(`${program} at port ${port}`, () => warmUp(port).catch(() => undefined), 60_000)]);
   }
 
-  /** Replaces the folder of its events by a file, so that it cannot store events. */
+  /** Replaces the events folder with a file, so that the receiver cannot store events. */
   function replaceEvents(): void {
     rmSync(path.join(folder, 'events'), { recursive: true, force: true });
     writeFileSync(path.join(folder, 'events'), '');
   }
 
-  /** Returns the events that it has stored, by `webhook-id`. */
+  /** Returns the stored events, by `webhook-id`. */
   function stored(): Readonly<Record<string, string>> {
     const events = path.join(folder, 'events');
     const files = readdirSync(folder).includes('events') ? readdirSync(events) : [];
@@ -74,16 +73,16 @@ export async function makeSampleReceiver(language: SampleLanguage) {
   }
 }
 
-/** Returns the receiver in a language, and the command of the page that runs it. */
+/** Returns the code of the receiver, and the page's command that runs it. */
 function sampleOf(language: SampleLanguage): { file: string; command: string; code: string } {
   const page = readPage('docs/pt/recebimento.md');
   const { rows = [] } = page.tables.find(({ heading }) => heading === 'Receptores prontos') ?? {};
   const [name = '', , run = ''] = rows[sampleLanguages.indexOf(language)] ?? [];
   const [[file = ''], [command = '']] = [inlineCode(name), inlineCode(run)];
   const code = readFileSync(path.join(root, 'docs/samples/receiver', file), 'utf8');
-  // Debian has no .NET SDK: Mono compiles and runs the same code with a substitute for ASP.NET Core.
+  // Debian has no .NET SDK, so Mono compiles and runs the code with a substitute for ASP.NET Core.
   if (language === 'C#') return { file, command: 'mono Receiver.exe', code };
-  // The program itself: `go run` leaves it running.
+  // Not `go run`, because the program would continue to run after a kill.
   if (language === 'Go') return { file, command: './receiver', code };
   return { file, command, code };
 }
@@ -92,8 +91,8 @@ const root = path.join(import.meta.dirname, '../..');
 const standIn = path.join(import.meta.dirname, 'aspnet-stand-in.cs');
 
 /**
- * Sends a request that is refused after its signature was computed. The first one loads classes, for which a busy machine may need longer than
- * an attempt of the run under test may take.
+ * Sends a request with an invalid signature. The first signature check loads classes, which may take longer on a busy computer than an attempt
+ * of the run under test.
  */
 async function warmUp(port: number): Promise<true> {
   const timestamp = String(Math.floor(Date.now() / 1_000));

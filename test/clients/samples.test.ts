@@ -11,8 +11,8 @@ import { describeWith, plant, until } from '../support/e2e-target.ts';
 import { inlineCode, readPage } from '../support/markdown-page.ts';
 import { makeSampleReceiver, type SampleReceiver, sampleLanguages } from './sample-receiver.ts';
 
-// The receivers that integrators copy from docs/samples/receiver, against deliveries of the run under test.
-// C# runs on Mono with a substitute for ASP.NET Core, so its behaviour on .NET is not tested.
+// Sends deliveries of the run under test to the receivers of docs/samples/receiver, which integrators copy.
+// C# runs on Mono with a substitute for ASP.NET Core, so these tests do not cover its behaviour on .NET.
 
 const event = 'demanda.criada';
 const otherEvent = 'demanda.cancelada';
@@ -33,12 +33,12 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
       const url = `https://${host}/emissor`;
       const otherSecret = await register(session, { evento: otherEvent, url });
       secret = await register(session, { evento: event, url });
-      await receiver.start(`${otherSecret} ${secret}`); // each webhook has its own
+      await receiver.start(`${otherSecret} ${secret}`); // each webhook has its own secret
     });
 
     afterAll(() => receiver?.remove());
 
-    it('refuses, logs and does not store requests that are forged, old, in the future, unsigned or signed with another secret', async () => {
+    it('rejects and logs requests that are forged, too old, in the future, unsigned or signed with another secret', async () => {
       const now = Math.floor(Date.now() / 1_000);
       const body = '{"event":"demanda.criada","id_demanda":10}';
       const signed = (timestamp: number | string, key = secret) => headersOf('evt_forged', timestamp, body, key);
@@ -47,7 +47,7 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
       const badId = 'webhook-id is missing or malformed';
       const badTime = 'webhook-timestamp is missing or malformed';
       const otherTime = 'webhook-timestamp is over 300 seconds from this clock';
-      const refusals: readonly [reason: string, headers: Record<string, string>, body?: string][] = [
+      const rejections: readonly [reason: string, headers: Record<string, string>, body?: string][] = [
         [badId, {}],
         [badId, headersSigned('../evt_forged', now, body, key)],
         [unsigned, signed(now), `${body} `],
@@ -59,15 +59,15 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
         [badTime, { ...signed(now), 'webhook-timestamp': '' }],
         ['webhook-signature is missing', { ...signed(now), 'webhook-signature': '' }],
       ];
-      for (const [reason, headers, sent = body] of refusals) await expectRefusal(400, reason, headers, sent);
-      await expectRefusal(413, 'the body has over 64 KiB', signed(now), body.padEnd(65_537));
+      for (const [reason, headers, sent = body] of rejections) await expectRejection(400, reason, headers, sent);
+      await expectRejection(413, 'the body has over 64 KiB', signed(now), body.padEnd(65_537));
       expect(receiver.stored()).toEqual({});
       for (const secrecy of [secret, key.toString('hex'), 'id_demanda', 'of-the-header'])
         expect(receiver.errors()).not.toContain(secrecy);
     });
 
-    /** Expects a request to be refused, and one line with the status and the reason. */
-    async function expectRefusal(status: number, reason: string, headers: Record<string, string>, body: string) {
+    /** Expects that the receiver rejects a request and logs one line with the status and the reason. */
+    async function expectRejection(status: number, reason: string, headers: Record<string, string>, body: string) {
       const logged = () => receiver.errors().split(`${status}: ${reason}`).length;
       const before = logged();
       expect(await post(receiver, { ...headers, authorization: 'Bearer of-the-header' }, body), reason).toBe(status);
@@ -75,7 +75,7 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
       expect(logged()).toBe(before + 1);
     }
 
-    it.each([otherEvent, event])('accepts, stores and shows the test event of %s', async tested => {
+    it.each([otherEvent, event])('accepts, stores and prints a test of %s', async tested => {
       const id = await requestTest(tested);
       expect(await resultOf(id, 1, tested)).toMatchObject({
         estado: 'entregue',
@@ -87,7 +87,7 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
       await until(`${id} in the output`, () => receiver.output().includes(`${id} ${body}`) || undefined);
     });
 
-    it('accepts a repeated event, and stores it once', async () => {
+    it('accepts a repeated event and stores it once', async () => {
       const id = await publish(user.account, { event, id_demanda: 10, id: 'once' });
       expect(await resultOf(id)).toMatchObject({ estado: 'entregue', tentativas: 1 });
       const resend = await callApi('POST', `/v1/webhooks/${event}/entregas/${id}/reenvio`, { token: session.token });
@@ -97,7 +97,7 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
       expect(receiver.output().split(`${id} `)).toHaveLength(2);
     });
 
-    it('accepts deliveries with the old and with the new secret while the secret is replaced', async () => {
+    it('accepts deliveries with the old and the new secret during a rotation', async () => {
       const replaced = await callApi('POST', `/v1/webhooks/${event}/segredo`, { token: session.token });
       const newSecret = plant(String(replaced.json?.segredo));
       expect(await resultOf(await requestTest())).toMatchObject({ ultimo_status: 204 });
@@ -108,7 +108,7 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
       expect(await resultOf(await requestTest())).toMatchObject({ estado: 'falhou', ultimo_status: 400 });
     });
 
-    // Bug: Python's refused chunked bodies, which proxies and tunnels send. The substitute for ASP.NET Core does not support them.
+    // Bug: The Python receiver rejected chunked bodies, which proxies and tunnels send. The substitute for ASP.NET Core does not support them.
     if (language !== 'C#')
       it('accepts a chunked body of at most 64 KiB', async () => {
         const now = Math.floor(Date.now() / 1_000);
@@ -119,30 +119,30 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
         expect(await post(receiver, headers, inChunks(body.padEnd(65_536), ' '))).toBe(413);
       });
 
-    // Bug: Python's left the end of such a body unread. This resets the connection, and the response may be lost.
+    // Bug: The Python receiver did not read the end of a chunked body. This reset the connection, and the response could be lost.
     if (language === 'Python')
-      it('answers a chunked body after its end', async () => {
+      it('responds only after the end of a chunked body', async () => {
         const body = '{"event":"demanda.criada","id_demanda":10}';
         const headers = headersOf('evt_end', Math.floor(Date.now() / 1_000), body, secret);
         const lines = Object.entries({ ...headers, 'transfer-encoding': 'chunked' }).map(pair => pair.join(': '));
         const socket = connect(receiver.port, '127.0.0.1');
-        const answer = text(socket);
+        const response = text(socket);
         const chunk = [body.length.toString(16), body, '0', 'trailer: one', ''];
         socket.write(['POST / HTTP/1.1', ...lines, '', ...chunk].join('\r\n'));
-        // The answers to these requests prove that it had time to answer.
+        // The responses to these requests prove that the receiver had time to respond.
         for (let i = 0; i < 20; i += 1) expect(await post(receiver, {}, body)).toBe(400);
         expect(receiver.stored()).not.toHaveProperty('evt_end');
         socket.write('\r\n');
-        expect(await answer).toContain(' 204 ');
+        expect(await response).toContain(' 204 ');
       });
 
     async function requestTest(tested = event): Promise<string> {
-      const answer = await callApi('POST', `/v1/webhooks/${tested}/teste`, { token: session.token });
-      expect(answer).toMatchObject({ status: 202 });
-      return String(answer.json?.id);
+      const response = await callApi('POST', `/v1/webhooks/${tested}/teste`, { token: session.token });
+      expect(response).toMatchObject({ status: 202 });
+      return String(response.json?.id);
     }
 
-    /** Returns the result of a delivery once it has had that many attempts. */
+    /** Waits until a delivery has ended with that many attempts, and returns its result. */
     function resultOf(id: string, attempts = 1, tested = event): Promise<Record<string, unknown>> {
       return until(`the result of ${id}`, async () => {
         const { json } = await callApi('GET', `/v1/webhooks/${tested}/entregas?limite=100`, { token: session.token });
@@ -156,7 +156,7 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
   });
 });
 
-describe.each(sampleLanguages)('the receiver in %s, without the secret of a webhook', language => {
+describe.each(sampleLanguages)('the receiver in %s without a valid secret', language => {
   let receiver: SampleReceiver;
 
   beforeAll(async () => {
@@ -166,16 +166,16 @@ describe.each(sampleLanguages)('the receiver in %s, without the secret of a webh
   afterAll(() => receiver?.remove());
 
   it.each([
-    ['none', undefined],
-    ['an empty one', ''],
-    ['one in quotes', `"whsec_${Buffer.alloc(32, 1).toString('base64')}"`],
-    ['a prefix alone', 'whsec_'],
-    ['one that is not base64', 'whsec_abc*'],
-    ['one that is too short', `whsec_${Buffer.alloc(31, 1).toString('base64')}`],
+    ['no secret', undefined],
+    ['an empty secret', ''],
+    ['a secret in quotes', `"whsec_${Buffer.alloc(32, 1).toString('base64')}"`],
+    ['only the prefix', 'whsec_'],
+    ['a secret that is not base64', 'whsec_abc*'],
+    ['a secret that is too short', `whsec_${Buffer.alloc(31, 1).toString('base64')}`],
     ['another text', 'meu-segredo'],
-    ['a good one before one that is not', `whsec_${Buffer.alloc(32, 1).toString('base64')} whsec_abc*`],
-    ['the answer to a refused registration', '{"status":409,"code":"webhook_exists"}'],
-  ])('refuses every request with %s, and logs the reason', async (_case, secret) => {
+    ['a valid secret and an invalid one', `whsec_${Buffer.alloc(32, 1).toString('base64')} whsec_abc*`],
+    ['the response to a rejected registration', '{"status":409,"code":"webhook_exists"}'],
+  ])('rejects every request with %s, and logs the reason', async (_case, secret) => {
     const failure = await receiver.start(secret).catch(String);
     if (failure === undefined) {
       const rest = (secret ?? '').replace(/^whsec_/, '');
@@ -187,9 +187,9 @@ describe.each(sampleLanguages)('the receiver in %s, without the secret of a webh
   });
 });
 
-// Bug: most did not log the reason, and Python's closed the connection instead.
+// Bug: Most receivers did not log the reason, and the Python receiver closed the connection without a response.
 it.concurrent.for(sampleLanguages)(
-  'the receiver in %s answers 500 to an event that it cannot store, and logs the reason',
+  'the receiver in %s returns 500 and logs the reason if it cannot store an event',
   async (language, test) => {
     const receiver = await makeSampleReceiver(language);
     test.onTestFinished(() => receiver.remove());
@@ -205,7 +205,7 @@ it.concurrent.for(sampleLanguages)(
   },
 );
 
-// In PHP and C# the web server has this limit.
+// In PHP and C#, the web server enforces this limit.
 const servers = ['Java', 'Python', 'Node.js', 'Go'] as const;
 
 it.concurrent.for(servers)('the receiver in %s waits at most 20 s for a body', async (language, test) => {
@@ -219,8 +219,8 @@ it.concurrent.for(servers)('the receiver in %s waits at most 20 s for a body', a
   expect(performance.now() - start).toBeLessThan(20_000);
 });
 
-// Bug: the pages showed no quotation marks. Without them PHP's parser refuses the `=` at a secret's end.
-it.each(['en/receiving', 'pt/recebimento'])('the line of docs/%s.md for php-fpm passes complete secrets', page => {
+// Bug: The pages showed no quotation marks. Without them, PHP's parser rejects the `=` at the end of a secret.
+it.each(['en/receiving', 'pt/recebimento'])('the php-fpm line of docs/%s.md passes complete secrets', page => {
   const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
   const codes = readPage(`docs/${page}.md`).lines.flatMap(inlineCode);
   const line = codes.find(code => code.startsWith('env[')) ?? '';
@@ -248,7 +248,7 @@ function headersSigned(
   return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${signature}` };
 }
 
-/** Returns a body without a Content-Length. */
+/** Returns a body that `fetch` sends in chunks, without a Content-Length. */
 function inChunks(...chunks: readonly string[]): ReadableStream {
   return ReadableStream.from(chunks.map(chunk => Buffer.from(chunk)));
 }

@@ -9,8 +9,8 @@ import { createClient, openSession, publish, register, type Session, settled } f
 import { authUrl, baseUrl, describeWith } from '../support/e2e-target.ts';
 import { pythonEnvironment } from '../support/python-environment.ts';
 
-// Schemathesis generates valid and invalid requests from the OpenAPI document, and checks the responses by it. The seed and the
-// data determine its requests.
+// Schemathesis generates valid and invalid requests from the OpenAPI document, and checks that the document describes the responses. The
+// seed and the data determine the requests.
 
 const [auth, webhooks] = ['auth', 'webhooks'].map(name =>
   path.join(import.meta.dirname, `../../docs/api/${name}.openapi.json`),
@@ -18,7 +18,7 @@ const [auth, webhooks] = ['auth', 'webhooks'].map(name =>
 const folder = mkdtempSync(path.join(tmpdir(), 'emissor-schemathesis-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A request that is valid by the schema may still have a private URL, a reversed range, or a wrong password. */
+/** The excluded check. A request that matches the schema may still have a private URL, a reversed range, or a wrong password. */
 const excluded = 'positive_data_acceptance';
 
 const evento = 'demanda.criada';
@@ -33,7 +33,7 @@ describeWith(['names'], 'Schemathesis', () => {
   beforeAll(async () => {
     python = await pythonEnvironment('schemathesis', ['schemathesis==4.32.5']);
     receiver = await startReceiver('schemathesis');
-    await mapHost('hooks.example.com', `http://127.0.0.1:${receiver.port}`); // the host of the document's examples
+    await mapHost('hooks.example.com', `http://127.0.0.1:${receiver.port}`); // the host of the examples in the document
     client = await createClient();
     session = await openSession(client);
     const { account } = session.user;
@@ -43,13 +43,13 @@ describeWith(['names'], 'Schemathesis', () => {
     return () => receiver.stop();
   });
 
-  it('finds only described responses of {base_url}', async () => {
-    // An existing delivery, because random ids are not found.
+  it('finds only documented responses of {base_url}', async () => {
+    // The id of an existing delivery, because a random id would result in 404.
     const known = ['getDelivery', 'resendDelivery'].map(
       operation =>
         `[[operations]]\ninclude-operation-id = "${operation}"\nparameters = { "path.id" = "${delivered}" }\n`,
     );
-    // Generated clients send null for no body. The schema lacks it, because generators cannot read a union with null.
+    // Generated clients send null instead of no body. The schema omits null, because generators do not support a union with null.
     const optional =
       '[[operations]]\ninclude-operation-id = "rotateSecret"\nchecks.negative_data_rejection.enabled = false\n';
     const { code, output } = await run(['--url', baseUrl, '--max-examples', '50'], {
@@ -61,7 +61,7 @@ describeWith(['names'], 'Schemathesis', () => {
     expect(code, output).toBe(0);
   });
 
-  it('finds only described responses of {auth_url}', async () => {
+  it('finds only documented responses of {auth_url}', async () => {
     const basic = Buffer.from(`${client.clientId}:${client.clientSecret}`).toString('base64');
     const { code, output } = await run(['--url', authUrl, '--max-examples', '100'], {
       file: auth,
@@ -72,7 +72,7 @@ describeWith(['names'], 'Schemathesis', () => {
     expect(code, output).toBe(0);
   });
 
-  it('reports a response that is not described', async () => {
+  it('reports an undocumented response', async () => {
     const content = JSON.parse(readFileSync(webhooks, 'utf8'));
     delete content.paths['/v1/webhooks'].get.responses['200'];
     const shortened = path.join(folder, 'shortened.json');
@@ -85,7 +85,7 @@ describeWith(['names'], 'Schemathesis', () => {
     expect(output).toMatch(/Undocumented status code/);
   });
 
-  /** Runs its command line. The secret in the header is in its configuration, not in its arguments. */
+  /** Runs Schemathesis. The configuration file contains the header, because other users can see arguments. */
   function run(
     options: readonly string[],
     { header, config, file }: { readonly header: string; readonly config: string; readonly file: string },
@@ -103,16 +103,15 @@ describeWith(['names'], 'Schemathesis', () => {
       '--no-color',
       '--continue-on-failure',
     ];
-    const words = ['-m', 'schemathesis.cli', '--config-file', configFile, 'run', file, ...always, ...options];
+    const args = ['-m', 'schemathesis.cli', '--config-file', configFile, 'run', file, ...always, ...options];
     return new Promise(resolve => {
-      execFile(python, words, { cwd: folder, maxBuffer: 2 ** 26, timeout: 280_000 }, (error, stdout, stderr) =>
+      execFile(python, args, { cwd: folder, maxBuffer: 2 ** 26, timeout: 280_000 }, (error, stdout, stderr) =>
         resolve({ code: error ? Number(error.code ?? 1) : 0, output: stdout + stderr }),
       );
     });
   }
 });
 
-/** Returns the summary of a run. */
 function summaryOf(output: string): string {
   const from = output.search(/=+ SUMMARY =+/);
   return output.slice(Math.max(from, 0)).trim();

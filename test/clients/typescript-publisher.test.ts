@@ -13,7 +13,7 @@ import { describeWith, output, outputs } from '../support/e2e-target.ts';
 import { readPage } from '../support/markdown-page.ts';
 import { root, runNode } from '../support/run-node.ts';
 
-// packages/publisher is packed, installed into an empty folder and used there, as by a user without this repository.
+// Packs packages/publisher, installs it into an empty folder and uses it there, like a user without this repository.
 
 const user = mkdtempSync(path.join(tmpdir(), 'emissor-publisher-'));
 const execute = (command: string, args: readonly string[], cwd: string) =>
@@ -24,7 +24,7 @@ const compile = (file: string) => {
   execute(path.join(root, 'node_modules/.bin/tsc'), [...options, '--types', 'node', file], user);
 };
 
-/** Runs a program of the user's folder that publishes to a queue, and returns its output. */
+/** Runs a program in the user's folder that publishes to a queue. Returns its output. */
 const run = async (program: string, queueUrl: string, input = '', variables = {}) => {
   const environment = {
     EVENTS_QUEUE_URL: queueUrl,
@@ -34,15 +34,15 @@ const run = async (program: string, queueUrl: string, input = '', variables = {}
     AWS_SECRET_ACCESS_KEY: 'local',
     ...variables,
   };
-  const { code, output: said } = await runNode({
+  const { code, output: printed } = await runNode({
     words: [program],
     directory: user,
     environment,
     limit: 60_000,
     input,
   });
-  expect(code, said).toBe(0);
-  return said;
+  expect(code, printed).toBe(0);
+  return printed;
 };
 const publishAll = async (queueUrl: string, events: readonly object[], variables = {}): Promise<Result[]> =>
   JSON.parse(await run('publish.mjs', queueUrl, JSON.stringify(events), variables));
@@ -51,7 +51,7 @@ beforeAll(() => {
   execute('npm', ['pack', '--silent', '--workspace', 'packages/publisher', '--pack-destination', user], root);
   const [tarball = ''] = readdirSync(user);
   writeFileSync(path.join(user, 'package.json'), '{"type":"module","private":true}');
-  // Offline: the SQS client, which a user's npm installs too, is linked from this tree.
+  // The installation is offline. Links to this repository replace the dependencies that a user's npm would install.
   execute('npm', ['install', '--silent', '--offline', '--legacy-peer-deps', `./${tarball}`], user);
   for (const name of ['@aws-sdk/client-sqs', '@types/node']) {
     mkdirSync(path.join(user, 'node_modules', path.dirname(name)), { recursive: true });
@@ -68,12 +68,12 @@ describe('the package @emissor/publisher', () => {
     expect(files.sort()).toEqual(['README.md', 'dist/publisher.d.ts', 'dist/publisher.js', 'package.json']);
   });
 
-  it('is typed, so that the compiler rejects an invalid event', () => {
+  it('has types with which the compiler rejects an invalid event', () => {
     writeFileSync(path.join(user, 'use.ts'), use);
     compile('use.ts');
   });
 
-  it('reports a timeout if a queue never answers', { timeout: 30_000 }, async () => {
+  it('reports a timeout if a queue never responds', { timeout: 30_000 }, async () => {
     const server = createServer(() => undefined);
     const queueUrl = `http://127.0.0.1:${await listen(server)}/000000000000/events`;
     const event = { id_conta: 'acme', event: 'demanda.criada', id_demanda: 1 };
@@ -83,7 +83,7 @@ describe('the package @emissor/publisher', () => {
   });
 });
 
-describeWith(['names', 'engines'], 'the publisher, against a run', () => {
+describeWith(['names', 'engines'], 'the publisher', () => {
   let receiver: Receiver;
   let client: Client;
   beforeAll(async () => {
@@ -95,7 +95,7 @@ describeWith(['names', 'engines'], 'the publisher, against a run', () => {
     ['packages/publisher/README.md', 2],
     ['README.md', 1],
     ['docs/publishing.md', 1],
-  ])('is used in %s by code that compiles and publishes', async (page, count) => {
+  ])('publishes with the code in %s, which compiles', async (page, count) => {
     const session = await openSession(client);
     for (const evento of ['demanda.criada', 'demanda.cancelada', 'mensagem.recebida'] as const)
       await register(session, { evento, url: receiver.url(`/${page}`) });
@@ -117,11 +117,11 @@ import { type BusinessEvent, createPublisher, findingsOf, type Result } from '@e
 const publisher = createPublisher({ queueUrl: 'https://queue' });
 export async function use(events: readonly BusinessEvent[]): Promise<Result[]> {
   await publisher.publish({ id_conta: 'acme', event: 'demanda.criada', id_demanda: 1 });
-  // @ts-expect-error the event has a proposal
+  // @ts-expect-error the event requires a proposal
   await publisher.publish({ id_conta: 'acme', event: 'proposta.recebida', id_demanda: 1 });
-  // @ts-expect-error the event has none
+  // @ts-expect-error the event has no proposal
   await publisher.publish({ id_conta: 'acme', event: 'demanda.criada', id_demanda: 1, id_proposta: 2 });
-  // @ts-expect-error there is no such event
+  // @ts-expect-error the event does not exist
   await publisher.publish({ id_conta: 'acme', event: 'demanda.inventada', id_demanda: 1 });
   return findingsOf({}).length === 0 ? publisher.publishAll(events) : publisher.publishAll([]);
 }

@@ -5,41 +5,40 @@ import { command } from '../support/command.ts';
 import { keptFolder } from '../support/kept-folder.ts';
 import { generatorVersion, npmVersions } from './versions.ts';
 
-/* External programs in exact versions, cached in the user's cache directory. They are no dependencies of the repository. */
+/* Downloads external programs in exact versions to the user's cache directory. The repository does not depend on them. */
 
-/** The version of oasdiff. */
 const oasdiffVersion = '1.18.5';
 
-/** Returns the JAR of openapi-generator's CLI, from Maven Central. @throws if its hash is not the known one. */
+/** Returns the path of openapi-generator's JAR from Maven Central. @throws if its hash does not match */
 export async function generatorJar(): Promise<string> {
   const name = `openapi-generator-cli-${generatorVersion}.jar`;
   const folder = await keptFolder(`generators/openapi-generator-${generatorVersion}`, async draft => {
-    say(`${name} comes from Maven Central …`);
+    say(`downloading ${name} from Maven Central …`);
     const response = await fetch(
       `https://repo1.maven.org/maven2/org/openapitools/openapi-generator-cli/${generatorVersion}/${name}`,
     );
-    if (!response.ok) throw new Error(`Maven Central answers ${response.status} to ${name}.`);
+    if (!response.ok) throw new Error(`Could not download ${name} (Maven Central returned ${response.status}).`);
     writeFileSync(path.join(draft, name), Buffer.from(await response.arrayBuffer()));
   });
   const file = path.join(folder, name);
   const hash = createHash('sha256').update(readFileSync(file)).digest('hex');
-  if (hash !== jarHash) throw new Error(`${file} is not the known one: its SHA-256 is ${hash}.`);
+  if (hash !== jarHash) throw new Error(`${file} has an unexpected SHA-256 (${hash}). Delete it and try again.`);
   return file;
 }
 
-/** Returns the folder of the packages of npm: the types' generator, the client that uses them, and a compiler. */
+/** Returns the folder of the npm packages. They are the generator of types, the client that uses them, and a compiler. */
 export async function npmPackages(): Promise<string> {
   const packages = Object.entries(npmVersions).map(([name, version]) => `${name}@${version}`);
   return keptFolder(`generators/${packages.join('-').replaceAll('/', '-')}`, async draft => {
-    say(`${packages.join(', ')} come from npm …`);
+    say(`installing ${packages.join(', ')} from npm …`);
     await command(['npm', 'install', '--prefix', draft, '--save-exact', '--no-audit', '--no-fund', ...packages]);
   });
 }
 
-/** Returns the file of oasdiff, built from Go's module proxy, which verifies it by its checksum database. */
+/** Returns the path of oasdiff, which Go builds from its module proxy. Go verifies the module with its checksum database. */
 export async function oasdiff(): Promise<string> {
   const folder = await keptFolder(`generators/oasdiff-${oasdiffVersion}`, async draft => {
-    say(`oasdiff ${oasdiffVersion} is built …`);
+    say(`building oasdiff ${oasdiffVersion} …`);
     await command(['go', 'install', `github.com/oasdiff/oasdiff@v${oasdiffVersion}`], { env: { GOBIN: draft } });
   });
   return path.join(folder, 'oasdiff');
@@ -47,7 +46,7 @@ export async function oasdiff(): Promise<string> {
 
 const jarHash = '41ce4f6b07f196676439d710759fa1ced7a08066d06ff1bf314681470289efae';
 
-/** Shows the current step on the terminal, because the project takes minutes. */
+/** Prints the current step, because these tests take minutes. */
 function say(line: string): void {
   process.stdout.write(`generators: ${line}\n`);
 }

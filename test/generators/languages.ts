@@ -4,47 +4,46 @@ import { command } from '../support/command.ts';
 import { pythonEnvironment } from '../support/python-environment.ts';
 import { npmPackages } from './downloads.ts';
 
-/** A language that clients are generated in. */
+/** A language of generated clients. */
 interface Language {
-  /** The settings of openapi-generator that give the client of a document a name of its own. */
+  /** The settings of openapi-generator for the package names of a document's client. */
   readonly properties: (document: DocumentName) => Readonly<Record<string, string>>;
 }
 
-/** A language whose clients are compiled. */
+/** A language for which the tests only compile the clients. */
 interface CompiledLanguage extends Language {
   /** Compiles both clients in the folder. */
   readonly compile: (folder: string) => Promise<void>;
 }
 
-/** A language whose clients a program drives. */
+/** A language for which a program calls the clients. */
 interface DrivenLanguage extends Language {
   readonly steps: Steps;
   /**
-   * Compiles both clients in the folder, and the program that drives them.
+   * Compiles both clients in the folder, and the program that calls them.
    *
-   * @returns the command of that program.
+   * @returns the command of that program
    */
   readonly compile: (folder: string) => Promise<readonly [string, ...string[]]>;
 }
 
-/** The steps that a program prints: against the run under test, and against a later service. */
+/** The steps that a program prints for the run under test, and for a later version of the service. */
 export interface Steps {
   readonly live: readonly string[];
   readonly later: readonly string[];
 }
 
-/** The documents, each of which is made into a client in a folder of its name. */
+/** The documents. Each one has a generated client in a folder of the same name. */
 export const documentNames = ['auth', 'webhooks'] as const;
 
-/** The name of one of them. */
 export type DocumentName = (typeof documentNames)[number];
 
-/** Returns the file of a published document. */
+/** Returns the path of a published document. */
 export function documentFile(name: DocumentName): string {
   return path.join(import.meta.dirname, '../../docs/api', `${name}.openapi.json`);
 }
 
-/** The languages whose clients are driven, by the name of their generator. */
+/** The languages for which a program calls the clients, by generator name. */
 export const drivenLanguages: Readonly<Record<string, DrivenLanguage>> = {
   java: {
     steps: {
@@ -92,7 +91,7 @@ export const drivenLanguages: Readonly<Record<string, DrivenLanguage>> = {
   },
 };
 
-/** The languages whose clients are compiled only. */
+/** The languages for which the tests only compile the clients, by generator name. */
 export const compiledLanguages: Readonly<Record<string, CompiledLanguage>> = {
   go: {
     properties: name => ({ packageName: name, gitUserId: 'emissor', gitRepoId: name }),
@@ -115,23 +114,23 @@ export const compiledLanguages: Readonly<Record<string, CompiledLanguage>> = {
       const files = await command(['find', ...documentNames.map(name => `${name}/lib`), '-name', '*.php'], {
         cwd: folder,
       });
-      // PHP before 8.3 checks the first file of its command line only.
+      // PHP before 8.3 checks only the first file of its command line.
       for (const file of files.trim().split('\n')) await command(['php', '-l', file], { cwd: folder });
     },
   },
 };
 
-/** All languages, by the name of their generator. */
+/** All languages, by generator name. */
 export const languages: Readonly<Record<string, Language>> = { ...drivenLanguages, ...compiledLanguages };
 
-/** Both clients are modules of one project: Maven starts once. */
+/** A project that contains both clients as modules, so that Maven starts only once. */
 const bothModules = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>emissor</groupId><artifactId>both</artifactId><version>1</version><packaging>pom</packaging>
   <modules>${documentNames.map(name => `<module>${name}</module>`).join('')}</modules>
 </project>`;
 
-/** Compiles files of the folder strictly. */
+/** Compiles files of a folder in strict mode. */
 export async function compileTypeScript(folder: string, files: readonly string[]): Promise<void> {
   const modules = path.join(await npmPackages(), 'node_modules');
   const compilerOptions = {

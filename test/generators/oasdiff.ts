@@ -4,26 +4,26 @@ import path from 'node:path';
 import { command } from '../support/command.ts';
 import { oasdiff } from './downloads.ts';
 
-/** Returns the breaking changes that oasdiff finds between two documents, each with its rule and text. */
+/** Returns the breaking changes that oasdiff finds between two documents. */
 export async function breakingChanges(before: Document, after: Document): Promise<string[]> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-oasdiff-'));
   try {
     const [old = '', current = ''] = [before, after].map((document, at) => {
       const file = path.join(folder, `${at}.json`);
-      writeFileSync(file, JSON.stringify(withEventsAsAnswers(document)));
+      writeFileSync(file, JSON.stringify(withEventsAsResponses(document)));
       return file;
     });
     const found: readonly Change[] = JSON.parse(
       await command([await oasdiff(), 'breaking', '--format', 'json', old, current]),
     );
-    const wrong = found.filter(({ level }) => level === error);
-    return wrong.map(({ id, text, operation, path: at }) => `${id}: ${operation} ${at}: ${text}`);
+    const breaking = found.filter(({ level }) => level === error);
+    return breaking.map(({ id, text, operation, path: at }) => `${id}: ${operation} ${at}: ${text}`);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-/** The part of an OpenAPI document that is compared. */
+/** The part of an OpenAPI document that the comparison uses. */
 interface Document {
   readonly paths: object;
   readonly webhooks?: Readonly<
@@ -39,14 +39,14 @@ interface Change {
   readonly path: string;
 }
 
-/** The level of changes that certainly break clients. */
+/** The level of changes that definitely break clients. */
 const error = 3;
 
-/** Turns events into responses: the service sends both, so the same changes break them. */
-function withEventsAsAnswers({ paths, webhooks = {}, ...rest }: Document): object {
+/** Converts events into responses. The service sends both, so the same changes break clients. */
+function withEventsAsResponses({ paths, webhooks = {}, ...rest }: Document): object {
   const events = Object.entries(webhooks).map(([name, { post }]) => {
-    const answer = { description: 'The body of the delivery.', content: post?.requestBody?.content };
-    return [`/events/${name}`, { get: { operationId: `event.${name}`, responses: { 200: answer } } }];
+    const response = { description: 'The body of the delivery.', content: post?.requestBody?.content };
+    return [`/events/${name}`, { get: { operationId: `event.${name}`, responses: { 200: response } } }];
   });
   return { ...rest, paths: { ...paths, ...Object.fromEntries(events) } };
 }

@@ -11,27 +11,27 @@ import { compiledLanguages, documentFile, documentNames, drivenLanguages, langua
 import { laterEvents, startLaterService } from './stand-in.ts';
 import { generatorVersion } from './versions.ts';
 
-// The clients are generated and compiled unchanged. Programs call the clients of two languages.
+// Generates clients and compiles them unchanged. Programs call the clients of two languages.
 
 describeWith(['names'], `openapi-generator ${generatorVersion}`, () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-generators-'));
   beforeAll(() => generate(folder));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it.each(Object.entries(compiledLanguages))('%s: its clients compile', async (name, { compile }) => {
+  it.each(Object.entries(compiledLanguages))('generates %s clients that compile', async (name, { compile }) => {
     await compile(path.join(folder, name));
   });
 
   it.each(Object.entries(drivenLanguages))(
-    '%s: its clients compile, and work with today’s and with later responses',
+    'generates %s clients that compile and work with current and later responses',
     async (name, { compile, steps }) => {
-      await expectToServe(await compile(path.join(folder, name)), steps);
+      await expectSteps(await compile(path.join(folder, name)), steps);
     },
   );
 });
 
-/** Expects a program to make its steps against the run under test, and to read the responses of a later service. */
-async function expectToServe(driver: readonly [string, ...string[]], steps: Steps): Promise<void> {
+/** Expects that a program completes its steps with the run under test and with a later version of the service. */
+async function expectSteps(driver: readonly [string, ...string[]], steps: Steps): Promise<void> {
   const live = await command([...driver, 'live'], { env: await liveEnvironment() });
   expect(stepsOf(live)).toEqual(steps.live);
   const service = await startLaterService();
@@ -47,8 +47,8 @@ async function expectToServe(driver: readonly [string, ...string[]], steps: Step
 }
 
 /**
- * Generates the clients of all languages, two at a time. Each has its own process: the generator's `batch` ignores `--threads`, and its
- * threads sometimes mix the paths of both documents.
+ * Generates the clients of all languages, two at a time. Each client needs its own process, because the generator's `batch` ignores
+ * `--threads`, and its threads sometimes mix the paths of both documents.
  */
 async function generate(folder: string): Promise<void> {
   const jar = await generatorJar();
@@ -59,14 +59,14 @@ async function generate(folder: string): Promise<void> {
         const outputDir = path.join(folder, generatorName, name);
         const settings = { generatorName, inputSpec: documentFile(name), outputDir, ...properties(name) };
         writeFileSync(file, JSON.stringify(settings));
-        // The second compiler does not pay off within the two seconds of a process.
+        // Without the second JIT compiler, a process of two seconds is faster.
         return command(['java', '-XX:TieredStopAtLevel=1', '-jar', jar, 'generate', '--config', file]);
       }),
     );
   }
 }
 
-/** Creates an account with three delivered events, and returns the variables of a program. */
+/** Creates an account with three delivered events. Returns the environment of a program. */
 async function liveEnvironment(): Promise<Record<string, string>> {
   const receiver = await startReceiver(`generators-${process.pid}-${Date.now()}`);
   const client = await createClient();

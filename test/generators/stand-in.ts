@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { listen } from '../../tools/support/listen.ts';
 
-/** An event that no client knows, and one that has got a field. */
+/** An unknown event, and an event with an additional field. */
 export const laterEvents = {
   UNKNOWN_EVENT: JSON.stringify({
     event: 'pagamento.confirmado',
@@ -18,13 +18,13 @@ export const laterEvents = {
 } as const;
 
 /**
- * Starts a server that answers as a later version of the service might: with fields, states, codes and events that its clients do
- * not know.
+ * Starts a server with the responses of a possible later version of the service. They contain unknown fields, states, codes and
+ * events.
  */
 export async function startLaterService(): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const server = createServer((request, response) => {
     request.resume();
-    const { status, body } = laterAnswer(request.method ?? '', new URL(request.url ?? '', 'http://h').pathname);
+    const { status, body } = laterResponse(request.method ?? '', new URL(request.url ?? '', 'http://h').pathname);
     const type = status < 400 ? 'application/json' : 'application/problem+json';
     request.on('end', () => response.writeHead(status, { 'content-type': type }).end(JSON.stringify(body)));
   });
@@ -32,12 +32,12 @@ export async function startLaterService(): Promise<{ readonly url: string; stop(
   return { url: `http://127.0.0.1:${port}`, stop: () => new Promise(resolve => server.close(() => resolve())) };
 }
 
-interface Answer {
+interface LaterResponse {
   readonly status: number;
   readonly body: object;
 }
 
-function laterAnswer(method: string, path: string): Answer {
+function laterResponse(method: string, path: string): LaterResponse {
   const ok = ok200[path];
   if (ok) return { status: 200, body: ok };
   const problem = { type: 'about:blank', title: 'T', detail: 'D', requisicao: 'r', novo_campo: [1] };

@@ -1,9 +1,8 @@
-/* Programs of others, in the versions that the pages for integrators name. */
+/* The versions of external programs, as in the pages for integrators. */
 
-/** The version of openapi-generator that clients are made with. */
 export const generatorVersion = '7.25.0';
 
-/** The versions of the programs that npm brings. */
+/** The versions of npm packages. */
 export const npmVersions = {
   'openapi-typescript': '7.13.0',
   'openapi-fetch': '0.17.0',

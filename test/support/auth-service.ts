@@ -27,7 +27,6 @@ import { quickKeyDerivation } from './password-hashing.ts';
 /** The environment of the functions of {auth_url}. */
 export const authEnvironment = { ...tokenEnvironment, clientFailureLimit: 100_000 };
 
-/** The credentials of a client or a user. */
 export interface ClientCredentials {
   readonly id: string;
   readonly secret: string;
@@ -42,14 +41,14 @@ export interface Answer {
   readonly status: number | undefined;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of every type
   readonly json: any;
 }
 
-/** {auth_url} on an embedded database and a fake KMS, with a frozen clock. */
+/** The service of {auth_url} with an in-process database, an emulated KMS and a frozen clock. */
 export type AuthService = Awaited<ReturnType<typeof startAuthService>>;
 
-/** Starts the service. The caller stops it in `afterAll`. */
+/** Starts the service. The caller must stop it in `afterAll`. */
 export async function startAuthService({
   algorithm = 'ES256',
   keyDerivation = quickKeyDerivation,
@@ -99,25 +98,25 @@ export async function startAuthService({
     sessionList: makeSessionList({ dynamo, table: 'Sessions' }),
     lockout: makeLockout({ ...stored, table: 'Lockouts', keyring }),
     sessions: makeSessionStore({ ...stored, table: 'Sessions' }),
-    /** The log lines (as JSON), metrics and hash algorithms of the functions so far. */
+    /** The log lines (as JSON), metrics and hash algorithms that the functions have used. */
     ...{ logs, metrics, hashes },
     ...{ makeClient, makeUser, send, post, logIn, refresh },
-    /** Authenticates a request to {base_url} by its Authorization header. */
+    /** Authenticates a request to {base_url} with its Authorization header. */
     authenticate: makeBearerAuthentication({
       ...{ ...authEnvironment, ...clock.time, dynamo },
       tables: { clients: 'Clients', users: 'Users', sessions: 'Sessions' },
-      keyring: makeKeyring({ ...stored, table: 'Keyring' }), // without KMS: it only lists keys
+      keyring: makeKeyring({ ...stored, table: 'Keyring' }), // without KMS, because it only lists keys
     }),
     stop: () => database.stop(),
   };
 
-  /** Creates a client, by default with both grants. */
+  /** Creates a client. By default, it has both grants. */
   async function makeClient(description?: Partial<NewClient>) {
     const { client, clientSecret } = await clients.createClient({ name: 'test', grants: grantTypes, ...description });
     return { client, id: client.clientId, secret: clientSecret };
   }
 
-  /** Creates a user, by default an admin of account `acme`. */
+  /** Creates a user. By default, the user is an admin of the account `acme`. */
   async function makeUser({ role = 'admin', accountId = 'acme' }: Partial<Pick<User, 'role' | 'accountId'>> = {}) {
     const username = `${randomId(12)}@example.com`;
     const password = `pa ss+${randomId(12)}%é`;
@@ -154,7 +153,7 @@ export async function startAuthService({
 
 const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** Returns an Authorization header of HTTP Basic, without encoding its halves. */
+/** Returns an Authorization header for HTTP Basic. It does not URL-encode the id and the secret. */
 export function basic(id: string, secret: string): string {
   return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
 }

@@ -7,13 +7,13 @@ import type { Clock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { keyring } from '../unit/delivery/test-keyring.ts';
 
-/** Creates the callers of the API. A text `<role>|<scope> <scope>|<account>` describes a caller without a token. */
+/** Creates callers of the API. Tests describe a caller as `<role>|<scope> <scope>|<account>` instead of a token. */
 export function makeCallers(now: Clock, dynamo: Dynamo) {
   const mint = makeAccessTokenMint({ issuer: ownUrls.auth, audience: ownUrls.base, keyring, now, makeId: randomId });
   const tokens = new Map<string, Promise<string>>();
   return { authorization };
 
-  /** Returns the header with a real token, if the given one describes a caller, and stores the caller's records. */
+  /** Replaces the description of a caller in an Authorization header with a real token, and stores the caller's records. */
   async function authorization(header: string): Promise<string> {
     const [, text] = /^Bearer ((?:admin|member)\|.*)$/.exec(header) ?? [];
     if (text === undefined) return header;

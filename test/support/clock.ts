@@ -2,7 +2,7 @@ import { systemTime } from '../../lambdas/platform/timer.ts';
 
 export type FrozenClock = ReturnType<typeof frozenClock>;
 
-/** Creates a clock that changes only when a test moves it. By default it starts at noon UTC on 20 November 2026. */
+/** Creates a clock that only tests advance. By default, it starts at noon UTC on 20 November 2026. */
 export function frozenClock(start = Date.UTC(2026, 10, 20, 12)) {
   let moment = start;
   const now = () => moment;
@@ -12,6 +12,6 @@ export function frozenClock(start = Date.UTC(2026, 10, 20, 12)) {
   };
   /** Advances the clock by this many milliseconds. */
   const advance = (milliseconds: number) => set(moment + milliseconds);
-  /** `time` is the time of a process with this clock and the machine's timers. */
+  /** `time` has this clock and the system's timers. */
   return { now, time: { ...systemTime, now }, advance, set };
 }

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** Runs an external command for at most 5 minutes. Returns its standard output. @throws with the end of its output if it fails. */
+/** Runs an external command for at most 5 minutes. Returns its standard output. @throws with the end of its output if it fails */
 export async function command(
   [program, ...options]: readonly [string, ...string[]],
   { cwd = process.cwd(), env = {} }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
@@ -11,6 +11,6 @@ export async function command(
     return (await promisify(execFile)(program, options, settings)).stdout;
   } catch (error) {
     const { stdout = '', message = '' } = error as { stdout?: string; message?: string };
-    throw new Error(`${stdout.slice(-8_000)}\n${message.slice(-8_000)}`); // the message has the command and its errors
+    throw new Error(`${stdout.slice(-8_000)}\n${message.slice(-8_000)}`); // the message contains the command and stderr
   }
 }

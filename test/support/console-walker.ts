@@ -3,24 +3,24 @@ import { makeMemoryStore } from '../../console/sessions.ts';
 
 const host = '127.0.0.1:4005';
 
-/** Creates a console for a stage with sessions in memory, and a client that walks through it without a browser. */
+/** Creates a console with sessions in memory, and a client that uses the console without a browser. */
 export function startWalk(options: Pick<ConsoleOptions, 'service'> & Partial<ConsoleOptions>) {
   const { fetch, makeLink } = createConsole({ store: makeMemoryStore(), host, now: Date.now, ...options });
   return { ...makeWalker(fetch), makeLink, fetch };
 }
 
-/** The response with a page. */
+/** A response of the console. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly html: string;
-  /** The path below the folder, after redirects. */
+  /** The path after redirects, relative to the session's folder. */
   readonly path: string;
 }
 
 type Form = Readonly<Record<string, string>>;
 
-/** Creates a client that follows redirects (unless it sends `x-stay`), stores cookies, and adds the form token of the session. */
+/** Creates a client that stores cookies, adds the session's form token, and follows redirects unless it sends `x-stay`. */
 export function makeWalker(fetch: (request: Request) => Response | Promise<Response>) {
   const cookies = new Map<string, string>();
   let folder = '';
@@ -52,7 +52,7 @@ export function makeWalker(fetch: (request: Request) => Response | Promise<Respo
     return send(folder + path, { headers });
   }
 
-  /** Sends a form like a page of the session. */
+  /** Sends a form as a page of the session does. */
   function post(path: string, form: Form = {}, headers: Form = {}): Promise<Answer> {
     const body = new URLSearchParams({ form_token: formToken, ...form });
     return send(folder + path, { method: 'POST', body, headers: { origin: `http://${host}`, ...headers } });
@@ -60,14 +60,14 @@ export function makeWalker(fetch: (request: Request) => Response | Promise<Respo
 
   /** Signs in with the link that a terminal printed. */
   async function enter(link: string): Promise<Answer> {
-    return welcome(await post('/link', { token: link.split('#')[1] ?? '' }));
+    return openFolder(await post('/link', { token: link.split('#')[1] ?? '' }));
   }
 
   async function signIn(credentials: Form, headers: Form = {}): Promise<Answer> {
-    return welcome(await post('/sign-in', credentials, headers));
+    return openFolder(await post('/sign-in', credentials, headers));
   }
 
-  function welcome(answer: Answer): Answer {
+  function openFolder(answer: Answer): Answer {
     folder = /^\/[\w-]{22}(?=\/)/.exec(answer.path)?.[0] ?? folder;
     return answer;
   }
@@ -78,7 +78,7 @@ function languageOf(headers: Form): Form {
   return language === undefined ? {} : { 'accept-language': language };
 }
 
-/** Returns the text of a page, without markup. */
+/** Returns the text of a page without markup. */
 export function textOf({ html }: Answer): string {
   return html
     .replace(/<(style|script)[\s\S]*?<\/\1>/g, '')

@@ -5,7 +5,7 @@ import { askOps, type OpsResult } from '../../tools/support/ops.ts';
 import { run } from './e2e-target.ts';
 import { root } from './run-node.ts';
 
-/** Runs the operator's command line in a separate process. */
+/** Runs the operators' CLI in a separate process. */
 export async function runOps(args: readonly string[], input = '', environment?: NodeJS.ProcessEnv): Promise<OpsResult> {
   const child = startOps(args, environment);
   child.stdin.on('error', () => {}); // a command that reads no input may close stdin before the write
@@ -14,7 +14,7 @@ export async function runOps(args: readonly string[], input = '', environment?: 
   return { code, stdout, stderr };
 }
 
-/** Starts the operator's command line as a separate process. */
+/** Starts the operators' CLI in a separate process. */
 export function startOps(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
   return spawn(process.execPath, ['--require', './bin/node-version.cjs', 'bin/ops.ts', ...args], {
     cwd: root,
@@ -24,7 +24,7 @@ export function startOps(args: readonly string[], environment: NodeJS.ProcessEnv
   });
 }
 
-/** Runs a command in this process against the run under test, and returns its `--json` output. @throws if it fails. */
+/** Runs a command in this process for the run under test. Returns its `--json` output. @throws if the command fails */
 export function ops<Answer>(args: readonly string[], input?: string): Promise<Answer> {
   return askOps(run.outputsFile, args, input);
 }

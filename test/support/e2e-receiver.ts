@@ -5,7 +5,7 @@ import { closeNow, listen } from '../../tools/support/listen.ts';
 import { deliveryFaults, faultsMet } from './contract/judge.ts';
 import { run, until } from './e2e-target.ts';
 
-/** The receiver's reaction to a request, which is an HTTP response or none. */
+/** The reaction of a receiver to a request. */
 export type Answer =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   /** Reads the request and never responds. */
@@ -13,23 +13,23 @@ export type Answer =
   /** Closes the connection without a response. */
   | 'reset';
 
-/** A delivery as it arrived. */
+/** A request that a receiver has received. */
 export interface Received {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
-  /** The time in milliseconds since the epoch. */
+  /** The time of arrival in milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** A scripted HTTP server that the run under test reaches under public-looking names. */
+/** An HTTP server with scripted responses, which the run under test reaches by a public name. */
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** Maps a name of the run's Internet to a local HTTP server or to addresses. A folder locks the shared hosts file. */
+/** Maps a name to a local HTTP server or to addresses in the shared hosts file. A folder serves as the lock of the file. */
 export async function mapHost(name: string, entry: string | readonly string[]): Promise<void> {
   const file = run.hostsFile;
-  if (file === null) throw new Error('Names cannot be mapped here.');
+  if (file === null) throw new Error('The run under test has no hosts file (EMISSOR_HOSTS).');
   const lock = `${file}.lock`;
   await until('the lock of the hosts file', () => {
     try {
@@ -48,7 +48,7 @@ export async function mapHost(name: string, entry: string | readonly string[]): 
   }
 }
 
-/** Starts a receiver on a free port of this machine, known to the run as `<name>.example.com`. */
+/** Starts a receiver on a free port, and maps `<name>-<port>.example.com` to it. */
 export async function startReceiver(name: string) {
   const scripts = new Map<string, Answer[]>();
   const arrived = new Map<string, Received[]>();
@@ -69,21 +69,21 @@ export async function startReceiver(name: string) {
   await mapHost(host, `http://127.0.0.1:${port}`);
   return {
     port,
-    /** Returns the `https` address of a path under the receiver's own name. */
+    /** Returns the `https` URL of a path of this receiver. */
     url: (path: string) => `https://${host}${path}`,
-    /** Sets the responses of a path, one for each request. The last one repeats. Other paths respond with 204. */
+    /** Sets the responses of a path, one for each request. The last response repeats. Other paths return 204. */
     script: (path: string, ...answers: [Answer, ...Answer[]]) => void scripts.set(path, answers),
     received,
     waitFor,
     stop: () => closeNow(server),
   };
 
-  /** Returns the requests that have arrived at the path. */
+  /** Returns the requests to the path so far. */
   function received(path: string): readonly Received[] {
     return arrived.get(path) ?? [];
   }
 
-  /** Waits until that many requests have arrived at the path. */
+  /** Waits until the path has received that many requests. */
   function waitFor(path: string, count: number, limit?: number): Promise<readonly Received[]> {
     const find = () => (received(path).length >= count ? received(path).slice(0, count) : undefined);
     return until(`request ${count} at ${path}`, find, limit);

@@ -11,16 +11,17 @@ import type { TestProject } from 'vitest/node';
 import { spawnLocalRun } from '../../tools/support/local-run.ts';
 import type { Run } from './e2e-target.ts';
 
-// The global set-up of the end-to-end project: starts a local run for all suites, unless these variables name another target.
+// Starts a local run for all end-to-end suites, as their global set-up. These variables select another target.
 //   EMISSOR_OUTPUTS=FILE  the outputs of a local run, or of a deployed stage (`cdk deploy --outputs-file`)
-//   EMISSOR_HOSTS=FILE    the file that the local run's `--hosts` names
-//   EMISSOR_ATTEMPTS=N    the number of attempts of a delivery, if they are a second apart
-//   AWS_ENDPOINT_URL=URL  an emulator of AWS, for suites that need the engines
+//   EMISSOR_HOSTS=FILE    the `--hosts` file of the local run
+//   EMISSOR_ATTEMPTS=N    the number of attempts of a delivery, if they are one second apart
+//   AWS_ENDPOINT_URL=URL  an emulator of AWS, for suites that need tables and queues
 
 /**
- * Starts or finds the run under test and provides it to all test files. `e2e-target.ts` waits for it, because waiting here delays all projects.
+ * Starts the run under test, or uses an existing one, and provides it to all test files. `e2e-target.ts` waits until the run is ready,
+ * because waiting here would delay all projects.
  *
- * @returns a function that ends the run, and throws if the run logged a planted secret.
+ * @returns a function that stops the run, and throws if the run has logged a planted secret
  */
 export function setup(project: TestProject): () => Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-e2e-'));
@@ -34,19 +35,19 @@ export function setup(project: TestProject): () => Promise<void> {
   return async function teardown() {
     await appendLoggedLines(run)
       .finally(stop)
-      .finally(() => leave(folder, run, project));
+      .finally(() => cleanUp(folder, run, project));
   };
 }
 
-/** Appends the log groups of a run to its output, which lacks metrics and some fields. @throws if the run has dropped lines. */
+/** Appends the log groups of a run to its output, which lacks metrics and some fields. @throws if the run has discarded lines */
 async function appendLoggedLines({ outputsFile, logFile }: Run): Promise<void> {
   if (logFile === null || !existsSync(outputsFile)) return;
   const { Region: region, LogsEndpoint: endpoint } = JSON.parse(readFileSync(outputsFile, 'utf8'));
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
   const client = new CloudWatchLogsClient({ region, endpoint, credentials });
   const { logGroups = [] } = await client.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: 'Emissor-' }));
-  const [beginning, ...since] = logGroups.map(({ creationTime }) => creationTime);
-  if (since.length === 0 || since.some(time => time !== beginning)) throw new Error('The run did not keep all lines.');
+  const [start, ...others] = logGroups.map(({ creationTime }) => creationTime);
+  if (others.length === 0 || others.some(time => time !== start)) throw new Error('The run has discarded log lines.');
   const logGroupNames = logGroups.flatMap(({ logGroupName }) => logGroupName ?? []);
   const query = { logGroupNames, startTime: 0, endTime: Math.ceil(Date.now() / 1_000), limit: Number.MAX_SAFE_INTEGER };
   const { queryId } = await client.send(new StartQueryCommand({ ...query, queryString: 'fields @message' }));
@@ -54,19 +55,19 @@ async function appendLoggedLines({ outputsFile, logFile }: Run): Promise<void> {
   appendFileSync(logFile, results.map(fields => `${fields.map(({ value }) => value).join(' ')}\n`).join(''));
 }
 
-/** Removes the files of a run, or shows the last errors after a failed test. @throws if the run logged a planted secret. */
-function leave(folder: string, { canaryFile, logFile }: Run, { vitest }: TestProject): void {
+/** Removes the files of a run, or prints its last errors after a failed test. @throws if the run has logged a planted secret */
+function cleanUp(folder: string, { canaryFile, logFile }: Run, { vitest }: TestProject): void {
   const log = logFile === null ? '' : readFileSync(logFile, 'utf8');
   const planted = new Set(readFileSync(canaryFile, 'utf8').split('\n').filter(Boolean));
   const isWritten = (secret: string) => log.includes(secret) || log.includes(JSON.stringify(secret).slice(1, -1));
   const leaks = [...planted].filter(isWritten).length;
-  if (leaks > 0) throw new Error(`${leaks} planted secrets are in the run's output: ${logFile}`);
+  if (leaks > 0) throw new Error(`The output of the run contains ${leaks} planted secrets: ${logFile}`);
   if (log === '' || vitest.state.getCountOfFailedTests() === 0) {
     rmSync(folder, { recursive: true, force: true });
     return;
   }
   const errors = log.split('\n').filter(line => line.includes('  ERROR  '));
-  process.stderr.write([`\nThe run under test wrote ${logFile}`, ...errors.slice(-10), ''].join('\n'));
+  process.stderr.write([`\nThe log of the run under test is in ${logFile}`, ...errors.slice(-10), ''].join('\n'));
 }
 
 type Found = Omit<Run, 'canaryFile'> & { readonly stop: () => Promise<void> };

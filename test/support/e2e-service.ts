@@ -17,7 +17,7 @@ import { authUrl, baseUrl, output, outputs, plant, run, until } from './e2e-targ
 const service = makeServiceClient({ AuthUrl: authUrl, BaseUrl: baseUrl });
 const queues = sqsClientOf(outputs);
 
-/** Send a form to an endpoint of {auth_url}, and a request to {base_url}. Both return the response. */
+/** `postForm` sends a form to {auth_url}, and `callApi` sends a request to {base_url}. */
 export const { postForm, callApi } = service;
 
 /** Returns a unique account id. */
@@ -25,21 +25,21 @@ export function newAccount(): string {
   return `e2e-${accounts.unique()}`;
 }
 
-/** Creates a client with the operator's command line, by default with both grants. */
+/** Creates a client with the operators' CLI. By default, it has both grants. */
 export async function createClient(...options: string[]): Promise<accounts.Client> {
   const client = await accounts.createClient(run.outputsFile, ...options);
   plant(client.clientSecret);
   return client;
 }
 
-/** Creates a user with the operator's command line, by default the admin of a new account. */
+/** Creates a user with the operators' CLI. By default, the user is the admin of a new account. */
 export async function createUser(description: accounts.NewUser = {}): Promise<accounts.User> {
   const user = await accounts.createUser(run.outputsFile, description);
   plant(user.password);
   return user;
 }
 
-/** Exchanges a grant for tokens. @throws if the token endpoint rejects it. */
+/** Exchanges a grant for tokens. @throws if the token endpoint rejects it */
 export async function getTokens(form: Form) {
   const tokens = await service.getTokens(form);
   plant(tokens.access_token);
@@ -58,19 +58,19 @@ export interface Session {
   readonly token: string;
 }
 
-/** Creates an admin, by default of a new account, and logs them in. */
+/** Creates an admin and logs them in. By default, the admin has a new account. */
 export async function openSession(client: accounts.Client, description?: accounts.NewUser): Promise<Session> {
   const user = await createUser(description);
   return { user, token: (await logIn(client, user)).access_token };
 }
 
-/** Registers a webhook, and returns its signing secret. */
+/** Registers a webhook and returns its signing secret. */
 export async function register({ token }: Session, webhook: NewWebhook): Promise<string> {
   if (webhook.autorizacao !== undefined) plant(webhook.autorizacao);
   return plant(await service.register(token, webhook));
 }
 
-/** Expects a problem with all members of RFC 9457 section 3.1. */
+/** Expects an error with all members of RFC 9457 section 3.1. */
 export function expectProblem(answer: Answer, status: number, code: string): void {
   const texts = { type: expect.any(String), title: expect.any(String), detail: expect.any(String) };
   expect(answer).toMatchObject({ status, json: { status, code, ...texts } });
@@ -79,14 +79,14 @@ export function expectProblem(answer: Answer, status: number, code: string): voi
   expect(answer.headers.get('cache-control')).toBe('no-store');
 }
 
-/** Sends a message to the events queue and returns its id. `sender` is its principal in a local run. */
+/** Sends a message to the events queue and returns its id. `sender` is the sender's principal in a local run. */
 export async function send(body: string, account: string, sender?: string): Promise<string> {
   const client = sender === undefined ? queues : sqsClientOf(outputs, sender);
   const message = { QueueUrl: output('EventsQueueUrl'), MessageBody: body, MessageGroupId: account };
   return (await client.send(new SendMessageCommand(message))).MessageId ?? '';
 }
 
-/** An event as publishers describe it. */
+/** An event without its account. */
 export interface PublishedEvent extends EventValues {
   readonly event: string;
   readonly id?: string;
@@ -98,7 +98,7 @@ export async function publish(account: string, event: PublishedEvent): Promise<s
   return deliveryId(account, event.event, event.id ?? messageId);
 }
 
-/** Returns the id of an event's delivery. `id` is the publisher's id or, if there is none, the id of the message. */
+/** Returns the id of an event's delivery. `id` is the publisher's id of the event or, by default, the id of the message. */
 export function deliveryId(account: string, event: string, id: string): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([account, event, id]))
@@ -106,14 +106,14 @@ export function deliveryId(account: string, event: string, id: string): string {
   return `evt_${digest.slice(0, 27)}`;
 }
 
-/** Waits for the final state of a delivery, and returns it as `ops deliveries show` reports it. */
+/** Waits until a delivery has a final state. Returns the output of `ops deliveries show`. */
 export function settled(id: string, limit?: number): Promise<Delivery> {
   const find = async () => {
     const { code, stdout } = await runOpsInProcess(['--outputs', run.outputsFile, '--json', 'deliveries', 'show', id]);
     const delivery: Delivery | undefined = code === 0 ? JSON.parse(stdout) : undefined;
     return delivery?.state === 'pendente' ? undefined : delivery;
   };
-  return until(`the final state of ${id}`, find, limit, 200); // more requests would slow down other suites
+  return until(`the final state of ${id}`, find, limit, 200); // more frequent requests would slow down other suites
 }
 
 interface Delivery {

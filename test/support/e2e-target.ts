@@ -3,18 +3,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, inject } from 'vitest';
 import { type LocalRun, startLocalRun } from '../../tools/support/local-run.ts';
 
-/** The run under test. A feature that is `null` is unavailable in it. */
+/** The run under test. If a feature is `null`, the run does not have it. */
 export interface Run {
   readonly outputsFile: string;
-  /** The file that maps names of this machine into the run's Internet. */
+  /** The file that maps public names to servers of the tests. */
   readonly hostsFile: string | null;
-  /** All output of the run. */
+  /** The file with the output of the run. */
   readonly logFile: string | null;
-  /** The process of the run, or `null` if it was started elsewhere. */
+  /** The id of the run's process, or `null` if the tests did not start the run. */
   readonly processId: number | null;
-  /** The file of secrets that the run's output must not contain, one a line. */
+  /** The file of secrets that the output of the run must not contain, one in each line. */
   readonly canaryFile: string;
-  /** The attempts of a delivery, if they are a second apart. */
+  /** The number of attempts of a delivery, if they are one second apart. */
   readonly attempts: number | null;
 }
 
@@ -35,49 +35,49 @@ export const demandsUrl = outputs.DemandsUrl ?? 'https://demandas.example.com';
 
 /** The optional features of a run. */
 const features = {
-  names: { present: run.hostsFile !== null, lack: 'names cannot be mapped to receivers here (no EMISSOR_HOSTS)' },
-  schedule: { present: run.attempts !== null, lack: 'attempts are too far apart here' },
+  names: { present: run.hostsFile !== null, lack: 'the run has no hosts file for receivers (EMISSOR_HOSTS)' },
+  schedule: { present: run.attempts !== null, lack: 'the attempts of the run are too far apart' },
   engines: {
     present: outputs.DynamoDbEndpoint !== undefined || process.env.AWS_ENDPOINT_URL !== undefined,
-    lack: 'the tables are on AWS here',
+    lack: 'the tables of the run are on AWS',
   },
-  log: { present: run.logFile !== null, lack: 'the output of the run is not available here' },
+  log: { present: run.logFile !== null, lack: 'the output of the run is not available' },
 };
 
-/** Returns an output by name. @throws if the run has none. */
+/** Returns an output by name. @throws if the run lacks it */
 export function output(name: string): string {
   const value = outputs[name];
   if (typeof value !== 'string') throw new Error(`${run.outputsFile} has no output ${name}.`);
   return value;
 }
 
-/** Starts a local run for one suite. It reuses the cloud assembly of the run under test, because a synthesis takes ten seconds. */
+/** Starts a local run for one suite. It reuses the cloud assembly of the run under test, because synthesis takes ten seconds. */
 export function startOwnRun(...options: string[]): Promise<LocalRun> {
   const assembly = run.processId === null ? [] : ['--assembly', `.local/runs/${run.processId}/cdk.out`];
   return startLocalRun(...assembly, ...options);
 }
 
-/** Records a secret. The global set-up searches the run's output for it. */
+/** Records a secret. The global set-up checks that the output of the run does not contain it. */
 export function plant<Secret extends string>(secret: Secret): Secret {
   appendFileSync(run.canaryFile, `${secret}\n`);
   return secret;
 }
 
-/** Polls until a value is defined, every `interval` for at most `limit` milliseconds. `what` names the value in the error. */
+/** Polls a value every `interval` milliseconds until it is defined. @throws with the name of the value after `limit` milliseconds */
 export async function until<Value>(
-  what: string,
-  ask: () => Promise<Value | undefined> | Value | undefined,
+  name: string,
+  read: () => Promise<Value | undefined> | Value | undefined,
   limit = 40_000,
   interval = 50,
 ): Promise<Value> {
   for (const deadline = Date.now() + limit; ; await pause(interval)) {
-    const value = await ask();
+    const value = await read();
     if (value !== undefined) return value;
-    if (Date.now() > deadline) throw new Error(`${what}: no value in ${limit} ms.`);
+    if (Date.now() > deadline) throw new Error(`Timed out after ${limit} ms while waiting for ${name}.`);
   }
 }
 
-/** Registers a suite that is skipped, with a warning, if the run lacks a feature that it needs. */
+/** Registers a suite. If the run lacks a feature that the suite needs, it skips the suite with a warning. */
 export function describeWith(needs: readonly (keyof typeof features)[], title: string, suite: () => void): void {
   const lacks = needs.filter(need => !features[need].present).map(need => features[need].lack);
   if (lacks.length === 0) {
@@ -88,21 +88,21 @@ export function describeWith(needs: readonly (keyof typeof features)[], title: s
   describe.skip(`${title} [skipped: ${lacks.join('; ')}]`, suite);
 }
 
-/** Waits until the run responds, and returns its outputs. @throws with the end of its log if it ends or times out. */
+/** Waits until the run responds, and returns its outputs. @throws with the end of its log if the run ends or does not respond */
 async function untilReady({ outputsFile, logFile, processId }: Run): Promise<Readonly<Record<string, string>>> {
   const find = async () => {
-    const found = await answering(outputsFile);
-    if (!found && processId !== null && !isAlive(processId)) throw new Error('It has ended.');
+    const found = await readyOutputs(outputsFile);
+    if (!found && processId !== null && !isAlive(processId)) throw new Error('The run has ended.');
     return found;
   };
-  const limit = processId === null ? 10_000 : 120_000; // synthesis, bundling and start-up, on a busy machine
+  const limit = processId === null ? 10_000 : 120_000; // includes synthesis, bundling and start-up on a busy computer
   return until('its outputs', find, limit, 100).catch(error => {
     const log = logFile === null ? '' : readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-60).join('\n');
-    throw new Error(`The run of ${outputsFile} does not answer: ${error.message}\n${log}`);
+    throw new Error(`The run of ${outputsFile} is not ready: ${error.message}\n${log}`);
   });
 }
 
-async function answering(outputsFile: string): Promise<Readonly<Record<string, string>> | undefined> {
+async function readyOutputs(outputsFile: string): Promise<Readonly<Record<string, string>> | undefined> {
   try {
     const content = JSON.parse(readFileSync(outputsFile, 'utf8'));
     // `cdk deploy --outputs-file` groups outputs by stack.

@@ -1,7 +1,7 @@
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { makeEventFormat } from '../../lambdas/delivery/intake/event-format.ts';
 
-/** Events of a possible later release, with required and optional fields of each kind. */
+/** The events of a possible later release. They have required and optional fields of each kind. */
 export const eventsToCome = makeEventFormat({
   fields: {
     ...businessEvents.fields,
@@ -27,7 +27,7 @@ export const eventsToCome = makeEventFormat({
   },
 });
 
-/** Returns a message of `proposta.recebida` without the values that are undefined. */
+/** Returns a message of `proposta.recebida`. It omits undefined values. */
 export function proposalWith(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const whole = {
     ...eventsToCome.message('proposta.recebida', { id_conta: 'acme' }, eventsToCome.exampleValues),

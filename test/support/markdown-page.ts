@@ -2,20 +2,20 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { root } from './run-node.ts';
 
-/** The parts of a page that tests read. */
+/** A parsed page. */
 export type Page = ReturnType<typeof readPage>;
 
-/** A fenced code block, and the heading above it. */
+/** A fenced code block and the heading above it. */
 export interface CodeBlock {
   readonly language: string;
   readonly text: string;
   readonly heading: string;
 }
 
-/** Reads a Markdown page. `links` are the targets outside code, and `rows` the cells below a table's header. */
+/** Parses a Markdown page. `links` are the link targets outside code, and `rows` exclude the header of a table. */
 export function readPage(file: string) {
   const lines: readonly string[] = readFileSync(path.join(root, file), 'utf8').split('\n');
-  /** The headings with the lines of their sections, without code blocks, up to the next heading of any level. */
+  /** The headings. The lines of a section end at the next heading of any level, and exclude code blocks. */
   const headings: { level: number; text: string; anchor: string; lines: string[] }[] = [];
   const blocks: CodeBlock[] = [];
   const tables: { heading: string; rows: readonly (readonly string[])[] }[] = [];
@@ -47,33 +47,33 @@ export function readPage(file: string) {
   return { path: file, lines, headings, blocks, tables, links };
 }
 
-/** Returns the texts of inline code. */
+/** Returns the contents of all inline code. */
 export function inlineCode(text: string): readonly string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 }
 
-/** Returns the lines of a section, without code blocks. @throws when the page has no such heading. */
+/** Returns the lines of a section, without code blocks. @throws if the page lacks the heading */
 export function sectionOf({ headings, path: file }: Page, heading: string): string {
   const found = headings.find(({ text }) => text === heading);
-  if (!found) throw new Error(`${file} has no section ${heading}.`);
+  if (!found) throw new Error(`${file} has no section "${heading}".`);
   return found.lines.join('\n').trim();
 }
 
-/** Returns the code blocks of a section, or only those in one language. */
+/** Returns the code blocks of a section, optionally only those in one language. */
 export function blocksOf({ blocks }: Page, heading: string, language?: string): readonly string[] {
   return blocks
     .filter(block => block.heading === heading && (language === undefined || block.language === language))
     .map(({ text }) => text);
 }
 
-/** Returns the names in the first cells of a section's tables, table by table. */
+/** Returns the names in the first cells of each table of a section. */
 export function firstCells({ tables }: Page, heading: string): readonly (readonly string[])[] {
   return tables
     .filter(table => table.heading === heading)
     .map(({ rows }) => rows.map(([cell = '']) => inlineCode(cell)[0] ?? ''));
 }
 
-/** Returns GitHub's anchor, in lower case, with hyphens for blanks, and no punctuation except `-` and `_`. */
+/** Returns the anchor that GitHub generates for a heading. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

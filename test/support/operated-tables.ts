@@ -19,29 +19,29 @@ import { startDatabase } from './database/database.ts';
 import { putAll } from './database/put-all.ts';
 import { quickHashing } from './password-hashing.ts';
 
-/** The operator's command line over all tables, queues, logs and keys of a stage, without a run of the service. */
+/** The operators' CLI with the tables, queues, logs and keys of a stage, but without functions. */
 export type OperatedTables = Awaited<ReturnType<typeof startOperatedTables>>;
 
-/** The conditions of a command. */
+/** The conditions under which a command runs. */
 export interface Conditions {
-  /** Outputs that replace the run's outputs. An `undefined` output is removed. */
+  /** The outputs that replace outputs of the stage. `undefined` removes an output. */
   readonly outputs?: Readonly<Record<string, string | undefined>>;
-  /** Standard input. @default - a password */
+  /** The standard input. @default - a password */
   readonly input?: string;
-  /** Acts before the nth call of a name, or of several (`Put|Delete`). If it throws, the call fails. `again` repeats the call. */
+  /** Runs `act` before the nth call of an operation, or of several (`Put|Delete`). If it throws, the call fails. `again` repeats the call. */
   readonly before?: readonly [call: string, nth: number, act: (again: () => Promise<unknown>) => unknown];
   readonly time?: Partial<Time>;
-  /** Whether responses have AWS's time. Without it, a command uses the time of the test. */
+  /** True if responses have a date. Without it, a command uses the time of the test. */
   readonly hasDates?: boolean;
   readonly runtime?: Partial<OpsRuntime>;
 }
 
-/** The command line under some conditions. */
+/** The CLI under some conditions. */
 export interface Operator {
-  /** Runs a command, given as words or as one line. */
+  /** Runs a command. The arguments are separate words or one line. */
   run(...words: readonly string[]): Promise<OpsResult>;
-  /** Runs a confirmed command and returns its `--json` output. @throws if it fails. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  /** Runs a command with `--yes` and returns its `--json` output. @throws if the command fails */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read outputs of every type
   ask(...words: readonly string[]): Promise<any>;
 }
 
@@ -50,13 +50,13 @@ const aPassword = 'a password of enough characters';
 /** The `MaximumMessageSize` of the queues of a stage. */
 export const maxMessageSize = 1_040_384;
 
-/** Starts the tables. The caller stops them in `afterAll`. */
+/** Starts the tables. The caller must stop them in `afterAll`. */
 export async function startOperatedTables() {
   const names = tableNames();
   const database = await startDatabase(...names);
   const { dynamo } = database;
   const [logs, keys] = [await startLogs(), await startKms(randomBytes(32))];
-  // Without this, each receive of an empty queue would wait for a second.
+  // Otherwise each receive from an empty queue would wait for a second.
   const receiveAtOnce: Interceptor = ({ operation, input }) => {
     if (operation === 'ReceiveMessage') Object.assign(input, { WaitTimeSeconds: 0 });
     return undefined;
@@ -104,7 +104,7 @@ export async function startOperatedTables() {
     },
   };
 
-  /** Returns the command line under other conditions. Pauses take no time unless `time` is set. */
+  /** Returns the CLI under other conditions. Pauses take no time unless `time` is set. */
   function under({ outputs: replaced, input = aPassword, before, time, hasDates, runtime }: Conditions): Operator {
     const run = (words: readonly string[]) =>
       runOpsOn({ ...outputs, ...replaced }, words, input, {
@@ -132,7 +132,7 @@ export async function startOperatedTables() {
     return (await dynamo(new ScanCommand({ TableName }))).Items ?? [];
   }
 
-  /** Returns the latest lines of the audit trail, newest first. */
+  /** Returns the latest entries of the audit log, newest first. */
   function trail(limit = 1): Promise<readonly ListedCommand[]> {
     return operator.ask('audit', 'list', '--since', '10m', '--limit', `${limit}`);
   }
@@ -143,7 +143,7 @@ export async function startOperatedTables() {
     return { userId, email };
   }
 
-  /** Creates a client. Returns the output, which contains its secret. */
+  /** Creates a client. Returns the output of the command, which contains the secret. */
   function createClient(name = 'Acme', account = '--any-account') {
     return operator.ask(...`clients create --grant password ${account} --name`.split(' '), name);
   }
@@ -157,19 +157,19 @@ export async function startOperatedTables() {
     return MessageId;
   }
 
-  /** Receives messages, which are then invisible to others for 30 s. */
+  /** Receives up to 10 messages, which are then hidden for 30 s. */
   async function receive(name: 'events' | 'dead') {
     const all = { MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] };
     return (await sqs.send(new ReceiveMessageCommand({ QueueUrl: queues.urlOf(name), ...all }))).Messages ?? [];
   }
 }
 
-/** Interrupts the process like Ctrl-C. */
+/** Interrupts the process as Ctrl-C does. */
 export function interrupt(): void {
   process.emit('SIGINT', 'SIGINT');
 }
 
-/** Fails like a call without a response. */
+/** Throws an error as a call without a response does. */
 export function fail(): never {
   throw new Error('it ended half-way');
 }
@@ -178,15 +178,15 @@ function split(words: readonly string[]): readonly string[] {
   return words.length === 1 ? (words[0] ?? '').split(' ') : words;
 }
 
-/** Creates clients that act before the nth call of a name, and whose responses have no date. */
+/** Creates clients that run `act` before the nth call of an operation. Responses have no date unless `hasDates` is true. */
 function makeClients([names, nth, act]: NonNullable<Conditions['before']> = ['', 0, fail], hasDates = false) {
   let calls = 0;
-  const isMeant = new RegExp(`^(?:${names})Command$`);
+  const matches = new RegExp(`^(?:${names})Command$`);
   const changed = <Client extends AwsClient>(made: Client): Client => {
     const client = made as Client & { send: (command: object, options?: object) => Promise<unknown> };
     const send = client.send.bind(client);
     client.send = async (command, options) => {
-      if (isMeant.test(command.constructor.name) && ++calls === nth) await act(() => send(command, options));
+      if (matches.test(command.constructor.name) && ++calls === nth) await act(() => send(command, options));
       return send(command, options);
     };
     const inner = { step: 'deserialize', name: 'withoutDate', priority: 'low' } as const;

@@ -5,17 +5,16 @@ import { systemRuntime } from '../../lambdas/platform/runtime.ts';
 /** The password hashing of the token function. */
 export const passwordHashing = makePasswordHashing(systemRuntime);
 
-/** Derives keys with the minimum cost of Argon2, for tests of other behaviour. */
+/** Derives keys with the minimum cost of Argon2, for tests that do not test hashing. */
 export const quickKeyDerivation: KeyDerivation = {
   ...systemKeyDerivation,
   argon2: (algorithm, message, cost) =>
     systemKeyDerivation.argon2(algorithm, message, { ...cost, memory: 8 * cost.parallelism, passes: 1 }),
 };
 
-/** Hashes passwords for the stores of tests. */
 export const quickHashing = makePasswordHashing({ ...systemRuntime, keyDerivation: quickKeyDerivation });
 
-/** Creates a derivation without cost, for tests with thousands of logins. Every user has every right password. */
+/** Creates a key derivation without cost, for tests with thousands of logins. `isRight` accepts passwords for all users. */
 export function judgedBy(isRight: (password: string) => boolean | Promise<boolean>): KeyDerivation {
   return {
     ...systemKeyDerivation,

@@ -1,4 +1,4 @@
-/** Returns the processor time of this thread during an action, in milliseconds, excluding other work on the machine. */
+/** Returns the processor time of this thread during an action, in milliseconds. It excludes other work on the computer. */
 export function processorTimeOf(act: () => void): number {
   const before = process.threadCpuUsage();
   act();

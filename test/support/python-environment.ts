@@ -4,10 +4,11 @@ import { command } from './command.ts';
 import { keptFolder } from './kept-folder.ts';
 
 /**
- * Returns the Python of a virtual environment with packages of PyPI. The first run creates it in the user's cache directory in 30 seconds.
+ * Returns the path of Python in a virtual environment with PyPI packages. The first run creates the environment in the user's cache directory,
+ * which takes 30 seconds.
  *
- * @param requirements - in pip's form, such as `cfn-lint==1.58.0`
- * @throws without Python 3.10 or newer, its module `venv`, or PyPI
+ * @param requirements - the requirements in pip's format, such as `cfn-lint==1.58.0`
+ * @throws if Python 3.10 or newer, its module `venv`, or PyPI is not available
  */
 export async function pythonEnvironment(name: string, requirements: readonly string[]): Promise<string> {
   const version = await run('python3', ['-c', 'import sys; print(sys.version, sys.prefix)'], missing);
@@ -18,13 +19,13 @@ export async function pythonEnvironment(name: string, requirements: readonly str
   const folder = await keptFolder(`${name}-${key}`, async draft => {
     await run('python3', ['-m', 'venv', draft], missing);
     const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...requirements];
-    await run(path.join(draft, 'bin/python'), install, 'PyPI could not be reached, or lacks a package');
+    await run(path.join(draft, 'bin/python'), install, 'Could not install the packages from PyPI');
   });
   return path.join(folder, 'bin/python');
 }
 
 const missing =
-  'Python 3.10 or newer with its module venv is needed (Debian and Ubuntu: apt-get install python3 python3-venv)';
+  'Install Python 3.10 or newer with its module venv (Debian and Ubuntu: apt-get install python3 python3-venv)';
 
 async function run(program: string, args: readonly string[], advice: string): Promise<string> {
   return command([program, ...args]).catch(({ message }) => Promise.reject(new Error(`${advice}: ${message}`)));

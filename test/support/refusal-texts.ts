@@ -6,19 +6,19 @@ import { deliveryProblems } from '../../lambdas/delivery/api/routes.ts';
 import { webhookFindings } from '../../lambdas/webhooks/findings.ts';
 import { webhookProblems } from '../../lambdas/webhooks/routes.ts';
 
-/** All problems of {base_url}, and all findings in requests. */
+/** All error texts of {base_url}. `findings` are the texts of validation errors. */
 export const problems = { ...apiProblems, ...webhookProblems, ...deliveryProblems };
 export const findings = { ...apiFindings, ...webhookFindings, ...deliveryFindings };
 
 export type FindingName = keyof typeof findings;
 
-/** A problem, or one of its findings, in one language. */
+/** An error or a finding, in one language. */
 export interface Told {
   readonly code: string;
   readonly detail: string;
 }
 
-/** Returns whether a problem has the texts of a row and a title, in English and, if given, in Portuguese. */
+/** Returns whether an error has the title and the texts of a row, in English and, if passed, in Portuguese. */
 export function isProblemOfTables(english: ToldProblem, portuguese: ToldProblem | undefined): boolean {
   const { status, title } = english;
   const { en, pt } = Object.entries(problemTitles).find(([of]) => of === `${status}`)?.[1] ?? {};
@@ -26,7 +26,7 @@ export function isProblemOfTables(english: ToldProblem, portuguese: ToldProblem 
   return title === en && (portuguese?.title ?? pt) === pt && rows.length > 0;
 }
 
-/** Returns the names of the rows with the texts of a finding, in English and, if given, in Portuguese. */
+/** Returns the names of the rows with the texts of a finding, in English and, if passed, in Portuguese. */
 export function findingNames(english: Told, portuguese: Told | undefined): readonly string[] {
   return namesOf<Row>(findings, english, portuguese);
 }
@@ -46,19 +46,19 @@ function namesOf<Of extends Row>(
   table: Readonly<Record<string, Of>>,
   english: Told,
   portuguese: Told | undefined,
-  fits: (row: Of) => boolean = () => true,
+  matches: (row: Of) => boolean = () => true,
 ): readonly string[] {
   return Object.entries(table).flatMap(([name, row]) =>
     (row.code ?? name) === english.code &&
     isFilledIn(english.detail, row.en) &&
     (!portuguese || isFilledIn(portuguese.detail, row.pt)) &&
-    fits(row)
+    matches(row)
       ? [name]
       : [],
   );
 }
 
-/** Returns whether a text is a row with values for its parameters. */
+/** Returns whether a text consists of a row's text and values of its parameters. */
 function isFilledIn(text: string, row: string): boolean {
   const [first = '', ...others] = row.split(/\{\w+\}/);
   if (others.length === 0) return text === row;

@@ -3,23 +3,23 @@ import path from 'node:path';
 
 export const root = path.join(import.meta.dirname, '../..');
 
-/** The outcome of a command. `output` is standard output and standard error in their order. */
+/** The outcome of a command. `output` contains standard output and standard error in order of time. */
 export interface CommandResult {
   readonly code: number | null;
   readonly output: string;
 }
 
-/** A module and its arguments for this Node. Its process is killed after `limit` milliseconds. */
+/** A Node program and its arguments. `runNode` kills the process after `limit` milliseconds. */
 interface Command {
   readonly words: readonly string[];
   readonly directory: string;
-  /** Variables in addition to the variables of {@link cleanEnvironment}. */
+  /** The variables in addition to those of {@link cleanEnvironment}. */
   readonly environment: Readonly<Record<string, string>>;
   readonly limit: number;
   readonly input?: string;
 }
 
-/** Runs a Node program to its end. It does not reject if the program fails. */
+/** Runs a Node program until it exits. It does not reject if the program fails. */
 export function runNode({ words, directory, environment, limit, input = '' }: Command): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, words, {
@@ -48,8 +48,8 @@ export function runNode({ words, directory, environment, limit, input = '' }: Co
 }
 
 /**
- * Returns the variables of this process without the variables of AWS, proxies and the test runner, so that no command can reach an account.
- * Programs that npm installed come first in PATH.
+ * Returns the variables of this process without those of AWS, proxies and the test runner, so that no command can access an account. Programs
+ * that npm installed precede others in PATH.
  */
 export function cleanEnvironment(): Record<string, string> {
   const kept = Object.entries(process.env).filter(

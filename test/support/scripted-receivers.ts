@@ -4,7 +4,7 @@ import type { PinnedPost, PinnedRequestOutcome } from '../../lambdas/platform/eg
 import { ResolutionError, type Resolve } from '../../lambdas/platform/egress/resolver.ts';
 import { answer } from '../unit/delivery/builders.ts';
 
-/** A POST that left the service. */
+/** A POST that the service has sent. */
 interface Posted {
   readonly body: string;
   readonly id: string;
@@ -14,7 +14,7 @@ interface Posted {
   readonly lane: string;
 }
 
-/** The outcome of a POST. By default it takes no time. A timeout never ends with a response. */
+/** The outcome of a POST and its duration. @default - 0 ms, or no end for a timeout */
 type Answer = PostOutcome & { readonly takesMs?: number };
 
 /** Creates receivers that return the scripted responses in order, and then 200. */
@@ -23,7 +23,7 @@ export function makeScriptedReceivers() {
   const answers: Answer[] = [];
   return { posts, answers, resolve, postFrom };
 
-  /** Resolves every name to a public address, unless the next response is `dns` or `blocked`. Names may be special. */
+  /** Resolves a name to a public address, unless the next response is `dns` or `blocked`. Some names have special results. */
   async function resolve(...[name]: Parameters<Resolve>): ReturnType<Resolve> {
     if (name.startsWith('nowhere.')) throw new ResolutionError('not_found', 'ENOTFOUND');
     if (name.startsWith('silent.')) throw new ResolutionError('temporary', 'ESERVFAIL');
@@ -35,7 +35,7 @@ export function makeScriptedReceivers() {
     throw new ResolutionError('temporary', next.errorCode);
   }
 
-  /** Returns the POST of a consumer's process. */
+  /** Creates the function with which a process sends POSTs. */
   function postFrom({ call, process, time }: ProcessRuntime): PinnedPost {
     return async function post(request) {
       const { posted, outcome } = await call({ service: 'post', operation: 'Post', tries: 1 }, () => receive(request));
@@ -57,7 +57,7 @@ export function makeScriptedReceivers() {
       return { posted, outcome };
     }
 
-    /** Returns whether the time passes before the signal aborts. */
+    /** Waits. Returns false if the signal aborts first. */
     async function passes(milliseconds: number, signal: AbortSignal): Promise<boolean> {
       if (milliseconds > 0 && !signal.aborted) {
         await new Promise<void>(resolve => {

@@ -7,7 +7,7 @@ import { deliveryFromItem } from '../../lambdas/delivery/store/delivery-item.ts'
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import type { PublishedAnnouncement } from '../../lambdas/delivery/sweeper/announcements.ts';
 
-/** Creates views of a stage: stored items, publications and logs. A line is a JSON list of its message and fields. */
+/** Creates functions that return the stored items, publications and logs of a stage. A log line is a JSON list of its message and fields. */
 export function makeStageViews(
   { cloud, tables }: Pick<ReturnType<typeof makeWorld>, 'cloud' | 'tables'>,
   lines: readonly string[],
@@ -25,7 +25,7 @@ export function makeStageViews(
     notices: (): readonly Parameters<PublishNotice>[0][] => reported(topic => topic === refusedTopic),
   };
 
-  /** Returns the items of the table of deliveries without the responses of receivers. */
+  /** Returns the items of the deliveries table without the responses of receivers. */
   function items() {
     return tables.items('Deliveries').filter(({ part }) => part === headPart);
   }
@@ -35,7 +35,7 @@ export function makeStageViews(
     return found.map(deliveryFromItem).toSorted((one, other) => one.id.localeCompare(other.id));
   }
 
-  /** Returns the only delivery. @throws if there is another number of them */
+  /** Returns the only delivery. @throws if the number of deliveries is not one */
   function only(): Delivery {
     const [delivery, ...others] = deliveries();
     if (!delivery || others.length > 0) throw new Error(`There are ${deliveries().length} deliveries instead of one.`);

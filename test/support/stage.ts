@@ -23,12 +23,12 @@ import { makeStageViews } from './stage-views.ts';
 
 export type Stage = ReturnType<typeof makeStage>;
 
-/** The waits of the retry schedule in milliseconds. Two use the queue, and one uses the sweeper. */
+/** The delays of the retry schedule in milliseconds. Two of them use the queue, and one uses the sweeper. */
 export const schedule = [5_000, 5 * 60_000, 30 * 60_000];
 
 /**
- * Creates a stage without webhooks: the world of `lab/world` with scripted receivers. Only waits take time, and time passes only in `pass`,
- * `run`, `settle` and requests. `concurrency` is the maximum number of processes of a lane.
+ * Creates a stage without webhooks, which is the world of `lab/world` with scripted receivers. Only waits take time, and time passes only in
+ * `pass`, `run`, `settle` and requests. `concurrency` is the maximum number of processes of a lane.
  */
 export function makeStage(waits: readonly number[] = schedule, concurrency = 10) {
   const telemetry = fakeTelemetry();
@@ -76,7 +76,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
     lose,
   };
 
-  /** Returns the dependencies of a process. It has the keys without a call. */
+  /** Returns the runtime of a process. It reads the keys without a call. */
   function runtimeOf(process: ProcessRuntime) {
     const { time, random, dynamodb, sqs, sns } = process;
     const isOfKeys = (command: object) => command instanceof QueryCommand && command.input.TableName === 'Keyring';
@@ -93,7 +93,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
     };
   }
 
-  /** Runs until a moment, with a sweep each minute. */
+  /** Runs until a point in time, with a sweep every minute. */
   async function run(moment: number): Promise<void> {
     for (; nextSweep <= moment; nextSweep += minute) {
       await cloud.run(nextSweep);
@@ -106,19 +106,19 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
     return run(now() + milliseconds);
   }
 
-  /** Passes a long time without sweeps, which would slow down a test. */
+  /** Lets a long time pass without sweeps, which would slow down a test. */
   async function skip(milliseconds: number): Promise<void> {
     nextSweep += Math.ceil(milliseconds / minute) * minute;
     await pass(milliseconds);
   }
 
-  /** Runs until no message waits and no delivery is due. */
+  /** Runs until the queues are empty and no delivery is scheduled. */
   async function settle(): Promise<void> {
     const isBusy = () =>
       Object.values(queueOf).some(name => cloud.queue(name).all().length > 0) ||
       tables.items('Deliveries').some(({ dueAt }) => dueAt !== undefined);
     for (let seconds = 0; isBusy(); seconds += 1) {
-      if (seconds > 200_000) throw new Error('The stage does not come to rest.');
+      if (seconds > 200_000) throw new Error('The stage still has messages or scheduled deliveries.');
       await pass(1_000);
     }
   }
@@ -128,7 +128,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
     resultOf(await invoke('sweep', {}));
   }
 
-  /** Publishes a message. Returns the id of the message. */
+  /** Publishes a message and returns its id. */
   function publish(message: object | string, texts: Record<string, string> = {}, sender = 'AROAPUBLISHER:one'): string {
     const attributes = Object.entries(texts).map(([name, StringValue]) => [name, { DataType: 'String', StringValue }]);
     const body = typeof message === 'string' ? message : JSON.stringify(message);
@@ -143,7 +143,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
   /** Sends a request to {base_url} and returns the response. */
   async function request(method: string, path: string, sent: Sent = {}): Promise<Answered> {
     const { body, raw = body === undefined ? undefined : JSON.stringify(body), query, token = admin } = sent;
-    const asked = httpRequest({
+    const httpEvent = httpRequest({
       method,
       path,
       ...(query !== undefined && { query }),
@@ -152,7 +152,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
     const type = raw === undefined ? {} : { 'content-type': 'application/json' };
     const headers = { authorization: `Bearer ${token}`, ...type, ...sent.headers };
     const authorization = await callers.authorization(headers.authorization);
-    const outcome = await invoke(functionOf(path), { ...asked, headers: { ...headers, authorization } });
+    const outcome = await invoke(functionOf(path), { ...httpEvent, headers: { ...headers, authorization } });
     const answer: Answer = { ...Object(resultOf(outcome)) };
     const { statusCode: status, body: text = '' } = answer;
     return { status, headers: answer.headers ?? {}, json: text === '' ? undefined : JSON.parse(text) };
@@ -180,12 +180,12 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
     tables.execute(new DeleteCommand({ TableName: 'Webhooks', Key: owner }));
   }
 
-  /** Returns the webhook as it is stored. */
+  /** Returns the stored webhook. */
   async function webhook() {
     return tables.execute(new GetCommand({ TableName: 'Webhooks', Key: owner })).Item;
   }
 
-  /** Removes all messages of a queue, and returns them. */
+  /** Removes all messages of a queue and returns them. */
   function lose(name: string) {
     const queue = cloud.queue(name);
     const lost = queue.all();
@@ -201,7 +201,7 @@ export interface Sent {
   readonly raw?: string;
   readonly query?: string;
   readonly headers?: Record<string, string>;
-  /** `<role>|<scope> <scope>|<account>`. @default - an admin of `conta-1` with both scopes */
+  /** The caller, as `<role>|<scope> <scope>|<account>`. @default - an admin of `conta-1` with both scopes */
   readonly token?: string;
 }
 
@@ -209,7 +209,7 @@ export interface Sent {
 export interface Answered {
   readonly status: number | undefined;
   readonly headers: Record<string, unknown>;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into JSON freely
+  // biome-ignore lint/suspicious/noExplicitAny: tests read JSON of every type
   readonly json: any;
 }
 
@@ -219,12 +219,12 @@ interface Answer {
   readonly body?: string;
 }
 
-/** The API with the limits of a real stage. */
+/** Replaces the API of the world with one that has the limits of a real stage. */
 const compositions: Parameters<typeof makeWorld>[2] = {
   deliveriesApi: (environment, runtime, telemetry) => composeDeliveriesApi(environment, runtime, telemetry),
 };
 
-/** Costs without durations, except for a receive, because a consumer that waits for a receiver repeats it. */
+/** Costs without durations. Only a receive takes time, because a consumer that waits for a receiver repeats it. */
 export const immediate = {
   ...{ coreShare: 1, call: 0, entry: 0, timer: 0, message: 0, invoke: 0, coldStart: 0 },
   latency: { 'sqs:ReceiveMessage': 100 },

@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** Ends a run with the line `N passed, N failed, N skipped`, for programs that read the output. */
+/** Prints `N passed, N failed, N skipped` at the end of a run, for programs that read the output. */
 export class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
     const counts = { passed: 0, failed: 0, skipped: 0, pending: 0 };

@@ -40,7 +40,7 @@ function maySend(topicArn: string): object {
     Effect: 'Allow',
     Principal: { Service: 'sns.amazonaws.com' },
     Action: 'sqs:SendMessage',
-    Resource: '*', // in a queue's policy: this queue
+    Resource: '*', // the queue of the policy
     Condition: { ArnEquals: { 'aws:SourceArn': topicArn } },
   };
 }

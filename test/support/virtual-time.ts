@@ -1,18 +1,18 @@
 import { onTestFinished, vi } from 'vitest';
 
-/** Stops timers and `performance.now()` until the test ends. Sockets and `setImmediate` continue. */
+/** Replaces timers and `performance.now()` with virtual ones until the test ends. Sockets and `setImmediate` are unaffected. */
 export function useVirtualTime(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
 }
 
-/** Runs the event loop until a condition holds. */
-export async function turnsUntil(isSo: () => boolean): Promise<void> {
-  for (let turn = 0; !isSo(); turn++) {
-    if (turn === maxTurns) throw new Error(`not so: ${isSo}`);
+/** Runs the event loop until a condition is true. */
+export async function turnsUntil(isMet: () => boolean): Promise<void> {
+  for (let turn = 0; !isMet(); turn++) {
+    if (turn === maxTurns) throw new Error(`The condition is still false: ${isMet}`);
     await new Promise(resolve => setImmediate(resolve));
   }
 }
 
-/** A few seconds of turns. */
+/** The number of turns that takes a few seconds. */
 const maxTurns = 2_000_000;

@@ -8,10 +8,10 @@ import { eventSchemaFiles } from './event-schemas.ts';
 import { operations } from './operations.ts';
 import { type StageUrls, writeStageDocuments } from './stage-documents.ts';
 
-/** The folder of the generated files. It contains no other files. */
+/** The folder of the generated files. It contains only generated files. */
 export const artefactsFolder = 'docs/api';
 
-/** Returns all published documents about the service, as a map from the path in the repository to the content. */
+/** Returns the published API documents, by path in the repository. */
 export function artefacts(): ReadonlyMap<string, string> {
   const documents: readonly Artefact[] = [
     ['docs/api/auth.openapi.json', openApiDocument(operations, 'auth')],
@@ -21,20 +21,19 @@ export function artefacts(): ReadonlyMap<string, string> {
   return new Map(documents.map(([file, document]) => [file, compactJson(document)]));
 }
 
-/** A file and the JSON document in it. */
 type Artefact = readonly [file: string, document: object];
 
 const root = path.join(import.meta.dirname, '../..');
 
 if (import.meta.main) process.exitCode = run(process.argv.slice(2)); // `npm run openapi`
 
-/** Writes the published documents, or with `--auth` and `--base` the documents of one stage. Returns the exit code. */
-function run(words: readonly string[]): number {
-  if (words.length === 0) {
+/** Writes the published documents. With `--auth` and `--base`, writes those of one stage instead. Returns the exit code. */
+function run(args: readonly string[]): number {
+  if (args.length === 0) {
     writeArtefacts();
     return 0;
   }
-  const options = stageOptions(words);
+  const options = stageOptions(args);
   if (typeof options === 'string') {
     console.error(`npm run openapi -- --auth URL --base URL [--out DIR]: ${options}`);
     return 2;
@@ -43,25 +42,25 @@ function run(words: readonly string[]): number {
     for (const file of writeStageDocuments(path.resolve(options.out), options).keys()) console.log(file);
     return 0;
   } catch (error) {
-    console.error(`The documents cannot be written: ${error instanceof Error ? error.message : error}`);
+    console.error(`Could not write the documents: ${error instanceof Error ? error.message : error}`);
     return 1;
   }
 }
 
-/** Returns the addresses of a stage and the folder for its documents, or the error of the command line. */
-function stageOptions(words: readonly string[]): (StageUrls & { readonly out: string }) | string {
+/** Returns the URLs of a stage and the folder for its documents, or an error message. */
+function stageOptions(args: readonly string[]): (StageUrls & { readonly out: string }) | string {
   try {
     const options = { auth: { type: 'string' }, base: { type: 'string' }, out: { type: 'string' } } as const;
-    const { auth, base, out = path.join(root, '.local') } = parseArgs({ args: [...words], options }).values;
-    if (auth === undefined || base === undefined) return 'the addresses of a stage are missing.';
-    const wrong = [auth, base].find(url => !/^https?:$/.test(URL.parse(url)?.protocol ?? ''));
-    return wrong === undefined ? { auth, base, out } : `"${wrong}" is not a URL that starts with https:// or http://.`;
+    const { auth, base, out = path.join(root, '.local') } = parseArgs({ args: [...args], options }).values;
+    if (auth === undefined || base === undefined) return 'both URLs are required.';
+    const invalid = [auth, base].find(url => !/^https?:$/.test(URL.parse(url)?.protocol ?? ''));
+    return invalid === undefined ? { auth, base, out } : `"${invalid}" does not start with https:// or http://.`;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
 }
 
-/** Writes the files, and removes files that are no longer generated. */
+/** Writes the files, and removes old files that are no longer generated. */
 function writeArtefacts(): void {
   const written = artefacts();
   for (const [file, content] of written) {

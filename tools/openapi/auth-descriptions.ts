@@ -28,7 +28,7 @@ export const authDescriptions: Descriptions<typeof authRoutes> = {
     tag: 'Tokens',
     summary: 'Get tokens',
     description:
-      'Exchanges a user name and a password, or a refresh token, for an access token and a refresh token. Each refresh token works once; for 30 seconds, it returns the same successor again in case a response was lost. Clients authenticate by HTTP Basic or in the form.',
+      'Exchanges a user name and a password, or a refresh token, for an access token and a refresh token. Each refresh token works once. For 30 seconds after its use, it returns the same successor again, in case the response was lost. Clients authenticate with HTTP Basic or with form fields.',
     body: {
       required: true,
       schema: 'TokenRequest',
@@ -64,7 +64,7 @@ export const authDescriptions: Descriptions<typeof authRoutes> = {
     tag: 'Tokens',
     summary: 'Revoke a token',
     description:
-      'Ends the session of a token, which revokes all its tokens (RFC 7009). An unknown token counts as revoked.',
+      'Ends the session of a token and revokes all tokens of the session (RFC 7009). An unknown token counts as revoked.',
     body: tokenBody,
     success: {
       status: 200,
@@ -77,7 +77,7 @@ export const authDescriptions: Descriptions<typeof authRoutes> = {
     tag: 'Tokens',
     summary: 'Introspect a token',
     description:
-      'Returns whether a token is active, and its scopes (RFC 7662). A client sees its own tokens; one that is marked for introspection sees all.',
+      'Returns whether a token is active, and its scopes (RFC 7662). A client can introspect its own tokens. A client with the introspection permission can introspect all tokens.',
     body: tokenBody,
     success: {
       status: 200,
@@ -101,7 +101,7 @@ export const authDescriptions: Descriptions<typeof authRoutes> = {
   getKeys: {
     tag: 'Discovery',
     summary: 'Get the public keys',
-    description: 'Returns the keys that verify access tokens (RFC 7517). A key is published a day before use.',
+    description: 'Returns the keys that verify access tokens (RFC 7517). Keys are published a day before use.',
     success: { status: 200, description: 'The keys.', schema: 'KeySet' },
   },
   getServerMetadata: {
@@ -112,7 +112,7 @@ export const authDescriptions: Descriptions<typeof authRoutes> = {
   },
 };
 
-/** The operations of {base_url} outside the accounts' resources. */
+/** The operations of {base_url} that belong to no account. */
 export const apiDescriptions: BaseDescriptions<typeof apiRoutes> = {
   getProtectedResourceMetadata: {
     tag: 'Discovery',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Operation } from './description.ts';
 
-/** Returns the quick start's command for an operation. A test runs that page. */
+/** Returns the command for an operation from the quick start. Tests run the commands of that page. */
 export function codeSamples({ method, path: pattern }: Operation): readonly object[] {
   const route = pattern.replace('{evento}', 'proposta.recebida');
   const found = commands.find(command => methodOf(command) === method && pathOf(command) === route);
@@ -11,7 +11,7 @@ export function codeSamples({ method, path: pattern }: Operation): readonly obje
 
 const page = readFileSync(path.join(import.meta.dirname, '../../docs/en/quick-start.md'), 'utf8');
 
-/** Each `curl` command of the page, without the assignment of its output to a variable. */
+/** The `curl` commands of the page, without assignments of their output to variables. */
 const commands = [...page.matchAll(/^(?:ANSWER=\$\()?(curl (?:.*\\\n)*.*)$/gm)].map(([line, command = '']) =>
   line.startsWith('ANSWER=') ? command.replace(/\)$/, '') : command,
 );

@@ -1,4 +1,4 @@
-/** Prints a document as JSON: on one line if it fits, otherwise with each member on its own line. */
+/** Formats a document as JSON. A value that does not fit on one line has each member on a separate line. */
 export function compactJson(document: unknown): string {
   return `${print(JSON.parse(JSON.stringify(document)), '', 0)}\n`;
 }
@@ -8,8 +8,8 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [nam
 const lineLength = 140;
 
 /**
- * @param indent - the indent of the line on which the value starts.
- * @param before - the number of characters before and after the value on that line.
+ * @param indent - the indent of the line on which the value starts
+ * @param before - the number of other characters on that line
  */
 function print(value: Json, indent: string, before: number): string {
   const line = onOneLine(value);

@@ -12,13 +12,13 @@ import { parameterSchema } from './schemas.ts';
 const { shape } = historyQuery;
 const time = { type: 'string', format: 'date-time' };
 
-/** The operations of a webhook's deliveries, tests and replays. */
+/** The operations for deliveries, tests and replays of a webhook. */
 export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
   sendTest: {
     tag: 'Deliveries',
     summary: 'Send a test',
     description:
-      'Sends a sample of the event, with ids of 0, in one attempt. It also works while the webhook is suspended, unless an operator suspended it. Limit: 10 a minute for the whole account.',
+      'Sends a sample of the event, with ids of 0, in one attempt. You can test a suspended webhook, unless an operator suspended it. Each account can send 10 tests a minute.',
     success: {
       status: 202,
       description: 'The test is queued.',
@@ -31,7 +31,7 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
     tag: 'Deliveries',
     summary: 'List deliveries',
     description:
-      'Lists sent and pending deliveries, newest first. Continue with `cursor` until `proximo_cursor` is null. Deliveries are kept for 30 days from their final state, even if their webhook is deleted.',
+      'Lists sent and pending deliveries, newest first. Continue with `cursor` until `proximo_cursor` is null. The service stores deliveries for 30 days after their final state, even if you delete the webhook.',
     parameters: [
       queryParameter('estado', 'Only deliveries in this state.', parameterSchema(shape.estado), 'falhou'),
       queryParameter(
@@ -85,7 +85,7 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
     tag: 'Deliveries',
     summary: 'Send a delivery again',
     description:
-      'Sends a completed delivery again, on a new schedule. A pending delivery is attempted at once; if the attempt fails, its schedule stays. Limit: 60 a minute for each webhook.',
+      'Sends a completed delivery again, with a new retry schedule. Attempts a pending delivery immediately, without changing its schedule. Each webhook can send 60 deliveries again a minute.',
     success: {
       status: 202,
       description: 'The delivery is queued.',
@@ -98,7 +98,7 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
     tag: 'Replays',
     summary: 'Start a replay',
     description:
-      'Sends all `falhou` or `retida` deliveries of a period again, 10 a second, in the background. A webhook can have one running replay. Tests, and deliveries of earlier registrations, are excluded.',
+      'Sends all `falhou` or `retida` deliveries of a period again, 10 a second, in the background. A webhook can have one running replay. A replay excludes tests, and deliveries of earlier registrations.',
     body: {
       required: true,
       schema: 'ReplayRequest',
@@ -128,19 +128,19 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
   getReplay: {
     tag: 'Replays',
     summary: 'Get a replay',
-    description: 'Returns the progress of a replay. Replays are kept for 30 days.',
+    description: 'Returns the progress of a replay. The service stores replays for 30 days.',
     success: { status: 200, description: 'The replay.', schema: 'Replay', examples: { example: { value: replay } } },
   },
   cancelReplay: {
     tag: 'Replays',
     summary: 'Cancel a replay',
     description:
-      'Cancels a running replay: deliveries already queued are still sent, for about a minute, and the rest stays unchanged. A completed replay is deleted.',
-    success: { status: 204, description: 'The replay is cancelled, or deleted.' },
+      'Cancels a running replay. For about a minute, the service still sends deliveries that are already queued. The other deliveries do not change. Deletes a completed replay.',
+    success: { status: 204, description: 'The replay is cancelled or deleted.' },
   },
 };
 
-/** Describes a query parameter. An empty value counts as absent. */
+/** Describes a query parameter. The service ignores an empty value. */
 function queryParameter(name: string, description: string, schema: Schema, example?: unknown): object {
   return { name, in: 'query', allowEmptyValue: true, description, schema, ...(example !== undefined && { example }) };
 }

@@ -14,7 +14,7 @@ import type { Link } from './links.ts';
 import type { Schema } from './plain-schemas.ts';
 import type { FunctionSchemaName } from './schemas.ts';
 
-/** The descriptions of exactly the operations of a table of routes. An operation with a body describes it. */
+/** The descriptions of all operations in a table of routes. Operations with a body must describe the body. */
 export type Descriptions<Table extends RouteTable> = {
   readonly [Id in OperationId<Table>]: Description &
     (OperationOf<Table, Id> extends { readonly takesBody: true }
@@ -22,19 +22,19 @@ export type Descriptions<Table extends RouteTable> = {
       : { readonly body?: never });
 };
 
-/** The descriptions of operations of {base_url}. An operation that can reject values describes their errors. */
+/** The descriptions of operations of {base_url}. Operations that validate values must describe the errors. */
 export type BaseDescriptions<Table extends RouteTable> = Descriptions<Table> & {
   readonly [Id in OperationId<Table>]: 'validation_failed' extends RefusalOf<Table, Id>
     ? { readonly findings: readonly PossibleFinding[] }
     : { readonly findings?: never };
 };
 
-/** The document's description of an operation, in addition to its route. */
+/** The part of an operation's description that its route does not contain. */
 interface Description {
   readonly tag: 'Tokens' | 'Discovery' | 'Webhooks' | 'Deliveries' | 'Replays';
   readonly summary: string;
   readonly description: string;
-  /** The parameters of the query. */
+  /** The query parameters. */
   readonly parameters?: readonly object[];
   readonly body?: RequestBody | undefined;
   readonly success: Success;
@@ -42,7 +42,7 @@ interface Description {
   readonly findings?: readonly PossibleFinding[];
 }
 
-/** An operation of either host: its route and its description. */
+/** An operation of either host. */
 export type Operation = AuthOperation | BaseOperation;
 
 /** An operation of {auth_url}. */
@@ -71,7 +71,7 @@ interface Success {
   readonly description: string;
   readonly schema?: SchemaName;
   readonly examples?: Readonly<Record<string, Example>>;
-  /** The headers in addition to the headers for caches. */
+  /** The headers in addition to the caching headers. */
   readonly headers?: HeaderNames;
   /** Links to follow-up requests. */
   readonly links?: Readonly<Record<string, Link>>;
@@ -83,7 +83,7 @@ export interface Example {
   readonly value: unknown;
 }
 
-/** The service's own response with a status. */
+/** A response of the service, without the gateway's responses of the same status. */
 export interface OwnResponse {
   readonly description: string;
   readonly mediaType?: string;
@@ -91,14 +91,14 @@ export interface OwnResponse {
   readonly examples?: Readonly<Record<string, Example>>;
   readonly headers: HeaderNames;
   readonly links?: Readonly<Record<string, Link>>;
-  /** The headers that only some responses with that status have. */
+  /** The names of headers that only some responses with this status have. */
   readonly sometimes?: readonly string[];
 }
 
-/** An error of {base_url}, by its name in the table of its folder. */
+/** The name of an error of {base_url}, in the table of its folder. */
 export type ProblemName = keyof typeof apiProblems | keyof typeof webhookProblems | keyof typeof deliveryProblems;
 
-/** A possible error of a request: its location and its finding. */
+/** A possible validation error of a request. */
 export interface PossibleFinding {
   readonly place: { readonly pointer: string } | { readonly parameter: string };
   readonly finding: FindingTable[string];
@@ -117,11 +117,11 @@ export function ref(name: SchemaName): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** The possible errors of a body, in addition to the errors of its fields. */
+/** The possible validation errors of any body. Fields have additional errors. */
 export const objectFindings: readonly PossibleFinding[] = [
   { place: { pointer: '' }, finding: apiFindings.object_type },
   { place: { pointer: '/campo' }, finding: apiFindings.unknown_field },
 ];
 
-/** The names of events, as findings list them. */
+/** The event names, as validation errors list them. */
 export const eventNames = EVENT_NAMES.join(', ');

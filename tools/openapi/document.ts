@@ -14,7 +14,7 @@ import { ownResponse, type Responses, sharedHeaders, shareResponses, withGateway
 import { notes } from './schema-notes.ts';
 import { describedSchemas } from './schemas.ts';
 
-/** Returns the OpenAPI document for a host. The document for {base_url} also describes deliveries to receivers. */
+/** Returns the OpenAPI document of a host. The document of {base_url} also describes deliveries to receivers. */
 export function openApiDocument(all: readonly Operation[], host: Host): object {
   const operations = all.filter(operation => operation.host === host);
   const responses = Object.fromEntries(operations.map(operation => [operation.id, responsesOf(operation)]));
@@ -100,7 +100,7 @@ function describe(operation: Operation): object {
   };
 }
 
-/** Returns the security schemes. A client may also send `client_id` and `client_secret` in the form, for which OpenAPI has no scheme. */
+/** Returns the security schemes. OpenAPI has no scheme for `client_id` and `client_secret` in the form, so `{}` represents it. */
 function securityOf(access: Operation['access']): object[] {
   if (access === 'public') return [];
   return access === 'client' ? [{ clientBasic: [] }, {}] : [{ login: [access] }, { accessToken: [] }];
@@ -137,21 +137,21 @@ function methodNotAllowed(host: Host, allow: string): object {
   };
 }
 
-/** Returns the schemas of API Gateway's own responses, before or after a function. */
+/** Returns the schemas of API Gateway's own responses. */
 function ofGateway(): Record<string, Schema> {
   const { OAuthError = {} } = describedSchemas(notes);
   return {
     GatewayMessage: opened(gatewayMessage),
     OAuthOrGatewayError: {
       ...union([OAuthError, opened(gatewayMessage)]),
-      description: 'The reason for an error: of the service, in `error`, or of the gateway, in `message`.',
+      description: 'An error of the service has the reason in `error`. An error of the gateway has it in `message`.',
     },
   };
 }
 
 const gatewayMessage = {
   type: 'object',
-  description: 'A response of the gateway itself, without `code`.',
+  description: 'A response of the gateway. It has no `code`.',
   properties: { message: { ...orNull('string'), examples: ['Too Many Requests'] } },
   required: ['message'],
 };

@@ -6,7 +6,7 @@ import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { furtherFields } from './plain-schemas.ts';
 import { checkPattern } from './text-pattern.ts';
 
-/** A JSON Schema (draft 2020-12) of an object, limited to the keywords that the events need. */
+/** A JSON Schema (draft 2020-12) of an object. It declares only the keywords that the event schemas use. */
 export interface ObjectSchema {
   readonly title: string;
   readonly description: string;
@@ -31,9 +31,9 @@ interface FieldSchema {
 }
 
 /**
- * Returns the two schemas of each event as separate files: file -> document.
+ * Returns the message schema and the delivery schema of each event, as pairs of a file name and a document.
  *
- * @throws if implementations could interpret the pattern of a text differently
+ * @throws if implementations could interpret a pattern differently
  */
 export function eventSchemaFiles(events: EventFormat): readonly (readonly [file: string, document: object])[] {
   for (const [name, field] of Object.entries(events.fields)) {
@@ -50,11 +50,11 @@ export function eventSchemaFiles(events: EventFormat): readonly (readonly [file:
   ]);
 }
 
-/** Returns the message of an event, as publishers send it to the events queue. */
+/** Returns the schema of the message that publishers send to the events queue. */
 export function messageSchema(events: EventFormat, event: EventName): ObjectSchema {
   return {
     title: `${event}: message to the events queue`,
-    description: `${events.rows[event].description} The message that a publisher sends; the service ignores fields that are not listed here.`,
+    description: `${events.rows[event].description} A publisher sends this message. The service ignores fields that the schema does not list.`,
     ...converted(events.messageSchemas[event], ['id_conta', 'event', ...Object.keys(events.fields), 'id'], {
       ...fieldDescriptions,
       ...describedFields(events, ({ description }) => `${description}.`),
@@ -64,34 +64,34 @@ export function messageSchema(events: EventFormat, event: EventName): ObjectSche
   };
 }
 
-/** Returns the body of an event's delivery, as it arrives at receivers. */
+/** Returns the schema of the body that receivers get. */
 export function deliverySchema(events: EventFormat, event: EventName): ObjectSchema {
   const schema = events.bodySchema(event);
   return {
     title: `${event}: body of the delivery`,
-    description: `${events.rows[event].description} The body of the POST to the registered URL; further fields may be added. In a test, whose webhook-id starts with teste_, the ids are 0.`,
+    description: `${events.rows[event].description} The body of the POST to the registered URL. Future versions may add fields. A test has ids of 0 and a webhook-id that starts with teste_.`,
     ...converted(schema, Object.keys(schema.shape), {
       ...fieldDescriptions,
-      ...describedFields(events, field => `${field.description}; ${sampleOf(field)} in a test.`),
+      ...describedFields(events, field => `${field.description}. It is ${sampleOf(field)} in a test.`),
     }),
     additionalProperties: furtherFields,
     examples: [exampleBody(events, event)],
   };
 }
 
-/** Returns the schema of any current or future delivery. Fields that only some events have are optional. */
+/** Returns the schema of any delivery, including future events. Fields that only some events have are optional. */
 export function anyDeliverySchema(events: EventFormat) {
   const schemas = EVENT_NAMES.map(event => deliverySchema(events, event));
   const { pattern: _, ...link } = Object.assign({}, ...schemas.map(({ properties }) => properties.link));
   const event = {
     type: 'string',
-    description: `The name of the event. Today: ${EVENT_NAMES.map(name => `\`${name}\``).join(', ')}. Others may be added.`,
+    description: `The name of the event. Today: ${EVENT_NAMES.map(name => `\`${name}\``).join(', ')}. Future versions may add values.`,
     'x-extensible-enum': EVENT_NAMES,
   };
   return {
     title: 'Event',
     description:
-      'The body of the POST to the registered URL, for any event. Respond to an unknown one with 2xx, and ignore it.',
+      'The body of the POST to the registered URL, for any event. Ignore unknown events, and respond to them with 2xx.',
     type: 'object',
     properties: { ...Object.assign({}, ...schemas.map(({ properties }) => properties)), event, link },
     required: ['event'],
@@ -105,11 +105,11 @@ function exampleMessage(events: EventFormat, event: EventName): object {
   return events.message(event, { id_conta: 'acme', id: 'example-1' }, events.exampleValues);
 }
 
-/** Returns the body with which the example message of an event is delivered. */
+/** Returns the delivery body of an event's example message. */
 export function exampleBody(events: EventFormat, event: EventName): Readonly<Record<string, string | number>> {
   const message = JSON.stringify(exampleMessage(events, event));
   const parsed = parseEventMessage(message, '', 'https://demandas.example.com', events);
-  if (parsed.outcome === 'rejected') throw new Error(`${event}: the example is no message of it: ${parsed.detail}`);
+  if (parsed.outcome === 'rejected') throw new Error(`${event}: the example message is invalid: ${parsed.detail}`);
   return JSON.parse(parsed.event.body);
 }
 
@@ -120,11 +120,11 @@ function describedFields({ fields }: EventFormat, describe: (field: EventField) 
 const fieldDescriptions: Readonly<Record<string, string>> = {
   id_conta: 'The account that the event belongs to.',
   event: 'The name of the event.',
-  id: 'The publisher’s own id of the event: of messages with the same account, event and id, one is delivered. Without it, the message id of SQS is used. Characters are code points.',
+  id: 'The publisher’s own id of the event. The service delivers only one of several messages with the same account, event and id. The default is the message id of SQS. Characters are code points.',
   link: 'The page of the demand, or of its proposal.',
 };
 
-/** Returns zod's JSON Schema of a schema, with its fields in this order and a description for each. */
+/** Converts a zod schema. Orders its fields and adds a description to each. */
 function converted(schema: z.core.$ZodType, order: readonly string[], descriptions: Readonly<Record<string, string>>) {
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input' });
   const fields = order.filter(field => field in properties);
@@ -139,7 +139,7 @@ function converted(schema: z.core.$ZodType, order: readonly string[], descriptio
   };
 }
 
-/** Removes the escapes of slashes and adds a format to integers, because generators otherwise treat an integer as 32 bits. */
+/** Removes escapes of slashes. Adds a format to integers, because generators otherwise use 32 bits for an integer. */
 function asWritten(field: ZodField): ZodField {
   return {
     ...field,

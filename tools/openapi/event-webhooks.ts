@@ -6,8 +6,8 @@ import { anyDeliverySchema, deliverySchema, exampleBody } from './event-schemas.
 import type { Schema } from './plain-schemas.ts';
 
 /**
- * Returns the deliveries to receivers, with their headers and the possible responses. There is one POST for any event, and one
- * for each current event.
+ * Returns the deliveries to receivers, with their headers and the possible responses. There is a POST for any event, and a
+ * POST for each current event.
  */
 export function eventWebhooks(events: EventFormat): Record<string, object> {
   const samples = EVENT_NAMES.map(name => [name, { summary: `Event ${name}`, value: exampleBody(events, name) }]);
@@ -17,32 +17,32 @@ export function eventWebhooks(events: EventFormat): Record<string, object> {
   };
 }
 
-/** Returns the schemas of the bodies of all events, by their name under `components`. */
+/** Returns the body schemas of all events, by name under `components`. */
 export function eventBodies(events: EventFormat): Record<string, Schema> {
   const named = EVENT_NAMES.map(name => [`Event.${name}`, { ...deliverySchema(events, name), title: name }]);
   return { Event: anyDeliverySchema(events), ...Object.fromEntries(named) };
 }
 
 /**
- * The headers of each delivery. `Authorization` is a security scheme, `Content-Type` is with the body, and the
- * operation's description names `Accept`, because OpenAPI ignores parameters with these names.
+ * The headers of each delivery. OpenAPI ignores parameters with the names `Authorization`, `Content-Type` and `Accept`. The
+ * document describes them in a security scheme, in the body, and in the operation's description.
  */
 const deliveryHeaders = [
   header(
     'webhook-id',
-    'The id of the event. It is the same in each repetition: store it, and ignore ids that you have already received. That of a test starts with `teste_`.',
+    'The id of the event. It is the same in each repetition. Store it, and ignore ids that you have already received. The id of a test starts with `teste_`.',
     { type: 'string', pattern: deliveryIdForm.source },
     'evt_9X_mdX4siXAultLQKJ__GcYg8ys',
   ),
   header(
     'webhook-timestamp',
-    'When the attempt started, in seconds since the epoch. Reject values that differ from your clock by more than five minutes.',
+    'The start of the attempt, in seconds since the epoch. Reject values that differ from your clock by more than five minutes.',
     { type: 'string', pattern: '^[0-9]{10}$' },
     '1795181091',
   ),
   header(
     'webhook-signature',
-    'One signature for each active secret, separated by spaces: `v1,` and the base64 of HMAC-SHA-256 over `webhook-id.webhook-timestamp.body` (Standard Webhooks).',
+    'One signature for each active secret, separated by spaces. A signature is `v1,` and the base64 of HMAC-SHA-256 over `webhook-id.webhook-timestamp.body` (Standard Webhooks).',
     { type: 'string', pattern: '^v1,[A-Za-z0-9+/]{43}=(?: v1,[A-Za-z0-9+/]{43}=){0,4}$' },
     'v1,rsgB5n9tLejWj3To5KZ8xB1HrRJt1PU/tYqg7L1E0Ko=',
   ),
@@ -63,13 +63,13 @@ function deliveryOfEvent(events: EventFormat, name: EventName): object {
 function deliveryOf(operationId: string, summary: string, schema: SchemaName, examples: object): object {
   return {
     operationId,
-    // Otherwise generators create a client that sends deliveries, which does not compile in Python. The bodies are
-    // generated in any case.
+    // Otherwise generators create a client that sends deliveries, and the Python client does not compile. Generators
+    // create classes for the bodies in any case.
     'x-internal': true,
     tags: ['Events'],
     summary,
     description:
-      'A POST to the registered URL of the event. Verify its signature, store it, and respond within 15 seconds. It may arrive more than once, and in any order. It has the header `Accept: */*`.',
+      'A POST to the registered URL of the event. Verify the signature, store the event, and respond within 15 seconds. Events may arrive more than once and in any order. The request has the header `Accept: */*`.',
     security: [{ receiverAuthorization: [] }, {}],
     parameters: deliveryHeaders,
     requestBody: {
@@ -82,20 +82,20 @@ function deliveryOf(operationId: string, summary: string, schema: SchemaName, ex
       },
     },
     responses: {
-      '2XX': { description: 'Delivered, regardless of the body.' },
+      '2XX': { description: 'The event is delivered. The service ignores the body.' },
       '410': {
         description:
-          'The receiver no longer wants the event: the webhook is suspended at once (`gone`), except by the response to a test.',
+          'The receiver no longer accepts the event. The service suspends the webhook immediately (`gone`), except after a test.',
       },
       '429': later,
       '503': later,
-      default: { description: 'Retried: ten attempts over about three days. Redirects are not followed.' },
+      default: { description: 'The service makes ten attempts over about three days, and does not follow redirects.' },
     },
   };
 }
 
 const later = {
-  description: 'Retried, no earlier than `Retry-After` requires, and within 24 hours.',
+  description: 'The service retries after `Retry-After`, and within 24 hours.',
   headers: {
     'Retry-After': { description: 'Seconds, or an HTTP date.', schema: { type: 'string' }, example: '120' },
   },

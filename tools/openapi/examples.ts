@@ -1,9 +1,9 @@
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { exampleBody } from './event-schemas.ts';
 
-/* Bodies that several examples share. */
+/* Values that several examples share. */
 
-/** The secret in examples. It is not in use. */
+/** The secret in examples. No webhook uses it. */
 export const segredo = 'whsec_163Fd+W5bPf1ikojOPHYw3vZfUuPVn31jvO4VmC32HU=';
 
 export const webhook = {
@@ -33,7 +33,7 @@ export const delivery = {
   ultimo_status: 200,
 };
 
-/** The same delivery with its attempts. */
+/** The delivery with its attempts. */
 export const deliveryDetail = {
   ...delivery,
   corpo: JSON.stringify(exampleBody(businessEvents, 'proposta.recebida')),

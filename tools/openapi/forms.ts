@@ -3,28 +3,28 @@ import { refreshTokenRule } from '../../lambdas/auth/grants/refresh-token.ts';
 import { scopes } from '../../lambdas/auth/principals/scope.ts';
 import { union } from './plain-schemas.ts';
 
-/* The forms of {auth_url}. Their functions read them field by field (`lambdas/auth/form-request.ts`), without a schema.
- * JSON Schema counts characters, but the functions count bytes of UTF-8, hence the descriptions. */
+/* The forms of {auth_url}. Functions read them without a schema (`lambdas/auth/form-request.ts`). JSON Schema can only limit
+ * characters, so the descriptions specify the limits in bytes of UTF-8. */
 
 const client = {
-  client_id: { type: 'string', description: 'The client, if it does not authenticate by HTTP Basic.' },
+  client_id: { type: 'string', description: 'The client id, if the client does not authenticate with HTTP Basic.' },
   client_secret: {
     type: 'string',
     format: 'password',
-    description: 'Its secret, if it does not authenticate by HTTP Basic.',
+    description: 'The client secret, if the client does not authenticate with HTTP Basic.',
   },
 };
 
 const scope = {
   type: 'string',
   description:
-    'The requested scopes, separated by spaces. Without it, all that the user and the client have, or all that were granted.',
+    'The requested scopes, separated by spaces. The default is all scopes that both the user and the client have or, for a refresh token, all granted scopes.',
   pattern: `^(?:${scopes.join('|')})(?: +(?:${scopes.join('|')}))*$`,
   examples: [scopes.join(' ')],
 };
 
 const token = { type: 'string', minLength: 1, description: 'An access token or a refresh token.' };
-const hint = { type: 'string', description: 'Optional and ignored: `access_token` or `refresh_token`.' };
+const hint = { type: 'string', description: '`access_token` or `refresh_token`. The service ignores this hint.' };
 
 const passwordGrant = {
   type: 'object',
@@ -34,14 +34,14 @@ const passwordGrant = {
     username: {
       type: 'string',
       minLength: 1,
-      description: `The user's e-mail address, ${bytes(usernameRule.maxBytes)} at most, trimmed, in Unicode's normal form C, and with the domain in ASCII. An international domain may be sent in Unicode or in ASCII.`,
+      description: `The user's e-mail address, at most ${bytes(usernameRule.maxBytes)} after the service has trimmed it and converted it to Unicode normal form C with an ASCII domain. Send an international domain in Unicode or in ASCII.`,
     },
     password: {
       type: 'string',
       minLength: 1,
       maxLength: passwordRule.maxBytes,
       format: 'password',
-      description: `${bytes(passwordRule.maxBytes)} at most.`,
+      description: `At most ${bytes(passwordRule.maxBytes)}.`,
     },
     scope,
   },
@@ -59,14 +59,14 @@ const refreshTokenGrant = {
   required: ['grant_type', 'refresh_token'],
 };
 
-const ignoredFields = { description: 'Other fields are ignored (RFC 6749 section 3.2).' };
+const ignoredFields = { description: 'The service ignores other fields (RFC 6749 section 3.2).' };
 
-/** The schemas of the forms. A repeated field is rejected, and an empty field is absent. */
+/** The schemas of the forms. The service rejects repeated fields and ignores empty ones. */
 export const formSchemas = {
   TokenRequest: {
     ...union([passwordGrant, refreshTokenGrant]),
     description:
-      'Logs a user in (RFC 6749 section 4.3), with `username` and `password`; or exchanges a refresh token (section 6).',
+      'Logs a user in with `username` and `password` (RFC 6749 section 4.3), or exchanges a refresh token (section 6).',
     additionalProperties: ignoredFields,
   },
   PresentedToken: {

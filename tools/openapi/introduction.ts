@@ -1,28 +1,28 @@
 import { exampleUrls } from './example-urls.ts';
 
-/* The documents' texts about all operations: the service, the host, and the authentication of callers. */
+/* The introductions of the documents. */
 
-/** Support has no common address, and generators reject a relative one here. */
+/** The contact has no URL, because each customer has another support channel and generators reject a relative URL. */
 const contact = { name: 'Support, by the channel agreed in the contract' };
 
 const license = { name: 'Apache 2.0', identifier: 'Apache-2.0' };
 
-const conventions = `HEAD is not listed: every GET operation supports it, with the same response but without the content.
+const conventions = `Every GET operation also supports HEAD, which returns the same response without content.
 
-Every path responds to unsupported methods with 405 and \`Allow\` (\`x-method-not-allowed\`); unknown paths return 404 (\`x-not-found\`). \`{"message"}\` comes from the gateway in front of the service: it throttles requests, and refuses those that are too large.
+Every path returns 405 and \`Allow\` for unsupported methods (\`x-method-not-allowed\`). Unknown paths return 404 (\`x-not-found\`). The gateway in front of the service throttles requests and rejects requests that are too large. Its errors are \`{"message"}\`.
 
-Responses and events may get further fields, and lists further values: \`x-extensible-enum\` has the current ones. Ignore unknown fields and values. In schemas with several forms, \`x-forms\` lists the combinations of fields.`;
+Future versions may add fields and values. \`x-extensible-enum\` lists the current values. Ignore unknown fields and values. In schemas with several variants, \`x-forms\` lists the combinations of fields.`;
 
-/** The introduction of each document: its subject, its host, and its groups of operations. */
+/** The introduction of each document. */
 export const introductions = {
   auth: {
     info: {
       title: 'Emissor: tokens',
       version: '1',
       summary: 'The authorization server, {auth_url}.',
-      description: `Emissor issues OAuth 2.0 tokens and delivers events to the URLs that are registered for them. This is its authorization server; \`webhooks.openapi.json\` describes the API that accepts the tokens.
+      description: `Emissor issues OAuth 2.0 tokens and delivers events to the URLs that are registered for them. This document describes the authorization server. \`webhooks.openapi.json\` describes the API that accepts the tokens.
 
-Errors have \`error\` (RFC 6749).
+Error responses have the field \`error\` (RFC 6749).
 
 ${conventions}`,
       contact,
@@ -32,16 +32,16 @@ ${conventions}`,
     tags: [
       {
         name: 'Tokens',
-        description: 'Log in, refresh, log out.',
+        description: 'Log in, refresh tokens, and log out.',
       },
-      { name: 'Discovery', description: 'Documents that libraries read.' },
+      { name: 'Discovery', description: 'Metadata for libraries.' },
     ],
     securitySchemes: {
       clientBasic: {
         type: 'http',
         scheme: 'basic',
         description:
-          'Client id and client secret. Alternatively send both in the form, as `client_id` and `client_secret`, but never both ways.',
+          'The client id and the client secret. Alternatively, send them in the form as `client_id` and `client_secret`. Do not use both methods in one request.',
       },
     },
   },
@@ -50,13 +50,13 @@ ${conventions}`,
       title: 'Emissor: webhooks',
       version: '1',
       summary: 'Webhooks of the marketplace, {base_url}.',
-      description: `Emissor issues OAuth 2.0 tokens and delivers events to the URLs that are registered for them. This is its API; the tokens come from the authorization server, which \`auth.openapi.json\` describes.
+      description: `Emissor issues OAuth 2.0 tokens and delivers events to the URLs that are registered for them. This document describes the API. \`auth.openapi.json\` describes the authorization server, which issues the tokens.
 
-Errors are \`application/problem+json\` with a \`code\`.
+Error responses are \`application/problem+json\` with a \`code\`.
 
 ${conventions}
 
-\`webhooks\` describes the requests that receivers get.`,
+\`webhooks\` describes the requests that the service sends to receivers.`,
       contact,
       license,
     },
@@ -65,28 +65,28 @@ ${conventions}
       { name: 'Webhooks', description: 'Register URLs for events.' },
       {
         name: 'Deliveries',
-        description: 'See sent deliveries, and send them again.',
+        description: 'List deliveries, and send them again.',
       },
       {
         name: 'Replays',
         description: 'Send the deliveries of a period again.',
       },
-      { name: 'Discovery', description: 'Documents that libraries read.' },
+      { name: 'Discovery', description: 'Metadata for libraries.' },
       {
         name: 'Events',
-        description: 'The requests that receivers get.',
+        description: 'The requests that the service sends to receivers.',
       },
     ],
     securitySchemes: {
       login: {
         type: 'oauth2',
         description:
-          'Logs in automatically, for tests only: the tool then has the secret of the client and the password of the user. `webhooks:manage` includes `webhooks:read`. The user must be an admin of the account.',
+          'Logs in automatically. Use it only for tests, because your tool needs the client secret and the password of the user. `webhooks:manage` includes `webhooks:read`. The user must be an admin of the account.',
         flows: {
           password: {
             tokenUrl: `${exampleUrls.auth}/oauth/v1/token`,
             refreshUrl: `${exampleUrls.auth}/oauth/v1/token`,
-            scopes: { 'webhooks:read': 'See webhooks and deliveries.', 'webhooks:manage': 'See and change them.' },
+            scopes: { 'webhooks:read': 'Read webhooks and deliveries.', 'webhooks:manage': 'Read and change them.' },
           },
         },
       },
@@ -110,16 +110,16 @@ ${conventions}
 export const acceptLanguage = {
   name: 'Accept-Language',
   in: 'header',
-  description: 'The language of error messages: Portuguese if it prefers `pt`, otherwise English.',
+  description: 'The language of error messages. It is Portuguese if the header prefers `pt`, and English otherwise.',
   schema: { type: 'string' },
   example: 'pt-BR, en;q=0.5',
 };
 
-/** Returns a server whose address is a variable, because every stage has its own addresses. */
+/** Returns a server. The URL is a variable, because every stage has its own URLs. */
 function serverOf(example: string, description: string) {
   return {
     url: '{url}',
     description,
-    variables: { url: { default: example, description: 'The address of your stage.' } },
+    variables: { url: { default: example, description: 'The URL of your stage.' } },
   };
 }

@@ -2,17 +2,17 @@ import type { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import type { OperationId } from '../../lambdas/platform/route-table.ts';
 import type { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
 
-/** A follow-up request of a response. */
+/** A follow-up request after a response. */
 export interface Link {
   readonly operationId: OperationId<typeof webhookRoutes & typeof deliveryRoutes>;
   readonly description: string;
-  /** Parameter -> runtime expression. */
+  /** The runtime expression of each parameter. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
 const evento = '$request.path.evento';
 
-/** The links of responses: name -> link. */
+/** The links of responses, by name. */
 export const links = {
   webhook: {
     registered: {

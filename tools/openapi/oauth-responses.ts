@@ -12,7 +12,7 @@ export function oauthResponses({ access, refusals }: AuthOperation): Record<stri
   );
 }
 
-/** Returns the error response of one status, with its codes and descriptions, and an example of each. */
+/** Returns the error response of a status, with an example of each case. */
 export function oauthResponse(status: number, cases: OAuthTable): OwnResponse {
   const codes = [...new Set(Object.values(cases).map(([, code]) => code))];
   return {
@@ -32,17 +32,17 @@ export function oauthResponse(status: number, cases: OAuthTable): OwnResponse {
   };
 }
 
-/** The headers of every response that concerns tokens. */
+/** The caching headers of every token response. */
 export const uncached: HeaderNames = { 'Cache-Control': 'NoStore', Pragma: 'Pragma' };
 
-/** The meaning of each status of these errors. */
+/** The meaning of each status. */
 const reasons: Readonly<Record<number, string>> = {
-  400: 'The request is invalid, or the grant is refused',
+  400: 'The request or the grant is invalid',
   401: 'The client is not authenticated',
   404: 'The path does not exist',
   405: 'The path does not support this method',
   413: 'The form is too large',
   429: 'Too many failed attempts',
-  500: 'An error of the service',
+  500: 'The service has an internal error',
   503: 'The service is busy',
 };

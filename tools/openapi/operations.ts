@@ -30,13 +30,13 @@ function described(host: Operation['host'], table: RouteTable, descriptions: Rea
   );
 }
 
-/** Returns the parameters in the path of an operation. */
+/** Returns the path parameters of an operation. */
 function pathParameters(path: string): readonly object[] {
   const parameters = {
     '/{evento}': pathParameter('evento', 'The event of the webhook.', ref('EventName'), webhook.evento),
     '/entregas/{id}': pathParameter(
       'id',
-      'The id of the delivery: its `webhook-id`.',
+      'The id of the delivery. It is also the `webhook-id` header.',
       { type: 'string', pattern: deliveryIdForm.source },
       delivery.id,
     ),

@@ -1,6 +1,6 @@
 /**
- * Returns a schema in the forms that client generators support. `null` is one of a list of types. A union of objects
- * becomes one object with the fields of all, whose `x-forms` lists the combinations of fields.
+ * Converts a schema for client generators. A nullable type becomes a list of types. A union of objects becomes one object
+ * with all fields, and `x-forms` lists the combinations of fields.
  */
 export function plain(schema: Schema): Schema {
   const { anyOf, oneOf, properties, items, ...rest } = schema as Nested;
@@ -17,8 +17,8 @@ export function plain(schema: Schema): Schema {
 }
 
 /**
- * Returns a schema that accepts unknown fields and unknown values of a list. The description and `x-extensible-enum`
- * list the current values.
+ * Returns a schema that accepts unknown fields and unknown values of an enum. The description and `x-extensible-enum` list
+ * the current values.
  */
 export function opened(schema: Schema): Schema {
   const { enum: listed, const: only, properties, items, additionalProperties: _, ...rest } = schema as Nested;
@@ -33,10 +33,10 @@ export function opened(schema: Schema): Schema {
   };
 }
 
-/** Accepts additional fields. With `true`, openapi-generator before 7.18 treated the schemas as closed. */
-export const furtherFields = { description: 'Further fields may be added.' } as const;
+/** Accepts additional fields. openapi-generator before 7.18 treats schemas with `true` as closed. */
+export const furtherFields = { description: 'Future versions may add fields.' } as const;
 
-/** Returns one object schema for several. A field is required if all require it. */
+/** Merges several object schemas into one. A field is required if all schemas require it. */
 export function union(schemas: readonly Schema[]): Schema {
   const forms = schemas as readonly ObjectForm[];
   const names = [...new Set(forms.flatMap(({ properties }) => Object.keys(properties)))];
@@ -71,7 +71,7 @@ interface ObjectForm extends Schema {
   readonly required?: readonly string[];
 }
 
-/** Returns the type that also accepts null. In a schema with further fields, openapi-generator before 7.18 reads only the extension. */
+/** Returns a nullable type. In a schema with further fields, openapi-generator before 7.18 reads only the extension. */
 export function orNull(type: unknown): Schema {
   return { type: [type, 'null'], 'x-nullable': true };
 }
@@ -88,7 +88,7 @@ function merged(variants: readonly Schema[]): Schema {
   return others.length === variants.length ? only : { ...only, ...orNull(only.type) };
 }
 
-/** Returns the common part of several schemas of one field, with all values if each schema lists its own values. */
+/** Returns the common part of several schemas of a field, with the values of all if each schema lists values. */
 function common(schemas: readonly Schema[]): Schema {
   const [first = {}, ...others] = schemas;
   const same = Object.entries(first).filter(([name, member]) =>
@@ -100,9 +100,9 @@ function common(schemas: readonly Schema[]): Schema {
 }
 
 function listValues(description: string | undefined, values: readonly string[]): string {
-  const named = values.map(value => `\`${value}\``);
-  if (description !== undefined && named.every(name => description.includes(name))) return `${description} ${more}`;
-  return [description, `Today: ${named.join(', ')}. ${more}`].filter(part => part !== undefined).join(' ');
+  const quoted = values.map(value => `\`${value}\``);
+  if (description !== undefined && quoted.every(name => description.includes(name))) return `${description} ${more}`;
+  return [description, `Today: ${quoted.join(', ')}. ${more}`].filter(part => part !== undefined).join(' ');
 }
 
-const more = 'Others may be added.';
+const more = 'Future versions may add values.';

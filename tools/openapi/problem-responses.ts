@@ -26,9 +26,9 @@ export function problemResponses(operation: BaseOperation): Record<string, OwnRe
 }
 
 /**
- * Returns the error response of one status, with its codes, an example of each case in English, and one in Portuguese.
+ * Returns the error response of a status, with an example of each case in English and one example in Portuguese.
  *
- * @param values - replace the placeholders of their texts.
+ * @param values - the values of the placeholders in the texts
  */
 export function problemResponse(
   status: Status,
@@ -48,7 +48,7 @@ export function problemResponse(
     schema: ref(status === 422 ? 'ValidationProblem' : 'Problem'),
     examples: examplesOf(problems, values, findings),
     headers,
-    sometimes: Object.keys(headers).filter(name => own.some(has => !(name in has)) && !everywhere.includes(name)),
+    sometimes: Object.keys(headers).filter(name => own.some(has => !(name in has)) && !commonHeaders.includes(name)),
   };
 }
 
@@ -56,9 +56,9 @@ const allProblems = { ...apiProblems, ...webhookProblems, ...deliveryProblems };
 
 type Status = keyof typeof problemTitles;
 
-const everywhere = ['Cache-Control', 'Content-Language'];
+const commonHeaders = ['Cache-Control', 'Content-Language'];
 
-/** The headers that come with a refusal. */
+/** The headers of each error. */
 const headersOf: Readonly<Record<string, HeaderNames>> = {
   token_missing: { 'WWW-Authenticate': 'BearerChallenge' },
   invalid_token: { 'WWW-Authenticate': 'BearerChallenge' },
@@ -111,7 +111,7 @@ function exampleOf(
   };
 }
 
-/** Returns the errors of an operation, including the errors of every body and of protected operations. */
+/** Returns all errors of an operation, including those of every body and of every protected operation. */
 function problemsOf({ access, takesBody, refusals }: BaseOperation): ProblemTable {
   const listed = Object.fromEntries(refusals.map(name => [name, allProblems[name]]));
   return access === 'public' ? listed : { ...(takesBody && bodyProblems), ...listed, ...protectedProblems };

@@ -16,13 +16,13 @@ interface MediaType {
   readonly examples?: Readonly<Record<string, Example>>;
 }
 
-/** Returns the responses of an operation from the service and, in a different form, from the gateway. */
+/** Returns the responses of an operation, including those of the gateway, which have a different format. */
 export function withGateway(own: Readonly<Record<string, OwnResponse>>): Responses {
   const statuses = [...new Set([...Object.keys(own), ...Object.keys(gatewayMessages)])].sort();
   return Object.fromEntries(statuses.map(status => [status, responseOf(own[status], gatewayMessages[status])]));
 }
 
-/** Returns a response of the service alone. */
+/** Returns a response without those of the gateway. */
 export function ownResponse(own: OwnResponse): ResponseObject {
   return responseOf(own, undefined);
 }
@@ -30,8 +30,8 @@ export function ownResponse(own: OwnResponse): ResponseObject {
 /**
  * Finds the responses that several operations share.
  *
- * @param all - the responses of each operation, by operation id.
- * @returns the shared responses by their name under `components`, and a function that replaces them by references.
+ * @param all - the responses of each operation, by operation id
+ * @returns the shared responses by name under `components`, and a function that replaces responses with references
  */
 export function shareResponses(all: Readonly<Record<string, Responses>>): {
   readonly shared: Record<string, object>;
@@ -60,8 +60,8 @@ export function shareResponses(all: Readonly<Record<string, Responses>>): {
 }
 
 /**
- * Returns the headers under `components` that a text refers to. A header that only some responses of a status have is
- * separate, because it is optional.
+ * Returns the headers under `components` to which a text refers. A header that only some responses of a status have is a
+ * separate, optional header.
  */
 export function sharedHeaders(text: string): Record<string, object> {
   const all = Object.entries(headers).flatMap(([name, header]) => [
@@ -71,7 +71,7 @@ export function sharedHeaders(text: string): Record<string, object> {
   return Object.fromEntries(all.filter(([name]) => text.includes(JSON.stringify(headerReference(name)))));
 }
 
-/** The gateway's own messages, possible on every path. */
+/** The gateway's error messages, which are possible on every path. */
 export const gatewayMessages: Readonly<Record<string, string>> = {
   413: 'Request Entity Too Large',
   429: 'Too Many Requests',
@@ -83,11 +83,11 @@ export const gatewayMessages: Readonly<Record<string, string>> = {
 function responseOf(own: OwnResponse | undefined, message: string | undefined): ResponseObject {
   const gateway = message === undefined ? undefined : gatewayContent(message);
   if (!own) {
-    const described = headerReferences(everyAnswer, () => false);
+    const described = headerReferences(gatewayHeaders, () => false);
     return { description: `The gateway: ${message}.`, headers: described, content: bothForms(undefined, gateway) };
   }
   const { description, mediaType = gatewayType, schema, examples = {}, headers: names, links, sometimes = [] } = own;
-  const described = headerReferences({ ...names, ...everyAnswer }, name => !gateway && !sometimes.includes(name));
+  const described = headerReferences({ ...names, ...gatewayHeaders }, name => !gateway && !sometimes.includes(name));
   const content = schema && { [mediaType]: { schema, ...(Object.keys(examples).length > 0 && { examples }) } };
   return {
     description: gateway ? `${description} Or the gateway: ${message}.` : description,
@@ -98,9 +98,9 @@ function responseOf(own: OwnResponse | undefined, message: string | undefined): 
 }
 
 /** The headers that the gateway adds to every response of a function. */
-const everyAnswer: HeaderNames = { 'apigw-requestid': 'RequestId' };
+const gatewayHeaders: HeaderNames = { 'apigw-requestid': 'RequestId' };
 
-/** @param always - returns whether each response with that status has the header. */
+/** Returns references to headers. `always` returns whether every response with the status has the header. */
 function headerReferences(names: HeaderNames, always: (name: string) => boolean): Record<string, object> {
   return Object.fromEntries(
     Object.entries(names).map(([name, key]) => [name, headerReference(always(name) ? key : optional(key))]),
@@ -115,7 +115,7 @@ function optional(name: string): string {
   return `${name}.optional`;
 }
 
-/** Allows either body if service and gateway respond with the same media type. */
+/** Returns the content of both responses. If their media types are the same, the schema allows either body. */
 function bothForms(
   own: Record<string, MediaType> | undefined,
   gateway: MediaType | undefined,
@@ -124,7 +124,7 @@ function bothForms(
   if (!gateway || !same) return { ...own, ...(gateway && { [gatewayType]: gateway }) };
   return {
     [gatewayType]: {
-      schema: ref('OAuthOrGatewayError'), // the API's own errors have a separate media type
+      schema: ref('OAuthOrGatewayError'), // errors of the API have another media type
       examples: { ...same.examples, ...gateway.examples },
     },
   };
@@ -136,7 +136,7 @@ function gatewayContent(message: string): MediaType {
 
 const gatewayType = 'application/json';
 
-/** Returns a name from the status and its codes, with the operation's id if the name is already taken. */
+/** Returns a name that consists of the status and its codes, and of the operation's id if the name already exists. */
 function nameOf(status: string, { description }: ResponseObject, operationId: string, taken: object): string {
   const codes = [...description.matchAll(/`([a-z_]+)`/g)].map(([, code]) => code);
   const name = [status, ...codes].join('.');

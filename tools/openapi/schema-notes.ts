@@ -7,14 +7,14 @@ import type { FunctionSchemaName, SchemaNote } from './schemas.ts';
 
 const url = {
   description:
-    'The destination of deliveries: `https`, port 443 or one from 1024 up, no user name, password or fragment. The host is a public DNS name or a public IPv4 address. All addresses of the host must be public, and at least one must be IPv4.',
+    'The destination of deliveries. It must be an `https` URL with port 443 or a port from 1024, and without a user name, password or fragment. The host is a public DNS name or a public IPv4 address. All its addresses must be public, and at least one must be IPv4.',
   format: 'uri',
   maxLength: maximumUrlLength,
   examples: [examples.webhook.url],
 };
 const autorizacao = {
   description:
-    'The `Authorization` header of each delivery: 1 to 2,048 visible ASCII characters; spaces are allowed between them. Send the value alone, without `Authorization:` before it. `null` counts as absent. Responses never contain it.',
+    'The `Authorization` header of each delivery. It consists of 1 to 2,048 visible ASCII characters, and may contain spaces between them. Send only the value, without the prefix `Authorization:`. `null` has the same effect as no value. Responses never contain it.',
   examples: ['Bearer our-own-secret'],
 };
 const segredo = {
@@ -29,15 +29,15 @@ const deliveryId = {
 };
 const estadoOfDelivery = {
   description:
-    '`pendente`: it waits for an attempt. `entregue`: the receiver responded with 2xx. `falhou`: all attempts are used up, or 10 days are over. `retida`: its webhook is suspended; reactivate it, then replay. `cancelada`: its registration ended before it was sent; of a test, also: an operator suspended its webhook.',
+    '`pendente`: The delivery waits for an attempt. `entregue`: The receiver responded with 2xx. `falhou`: All attempts failed, or 10 days have passed. `retida`: The webhook is suspended. Reactivate it, then start a replay. `cancelada`: The registration ended before the delivery was sent, or an operator suspended the webhook of a test.',
 };
 const resultado = {
   description:
-    '`entregue`: 2xx. `http`: another status. `tempo_esgotado`: no complete headers in time. `conexao`, `tls`, `dns`: not reached; see `detalhe`. `bloqueada`: the URL or an address of its host is not allowed. `lenta`: ended early, and repeated at once. `interno`: an error of the service, which does not count as an attempt.',
+    '`entregue`: The receiver responded with 2xx. `http`: It responded with another status. `tempo_esgotado`: It sent no complete headers in time. `conexao`, `tls`, `dns`: The service did not reach the receiver, see `detalhe`. `bloqueada`: The URL or an address of its host is not allowed. `lenta`: The attempt ended early, and was repeated immediately. `interno`: The service has an internal error, and the attempt does not count.',
 };
 const detalhe = {
   description: [
-    'The reason why the attempt failed; `null` if only `resultado` is known.',
+    'The reason why the attempt failed, or `null` if only `resultado` is known.',
     ...Object.values(failureCauses).map(({ word, en }) => `\`${word}\`: ${en}`),
   ].join(' '),
 };
@@ -45,28 +45,28 @@ const webhook = {
   evento: { description: 'The event that the webhook receives.' },
   url: { description: 'The destination of deliveries.', format: 'uri' },
   autorizacao_definida: { description: 'True if an `autorizacao` is registered.' },
-  estado: { description: '`ativo`: events are sent. `suspenso`: they are held.' },
+  estado: { description: '`ativo`: The service sends events. `suspenso`: The service holds events.' },
   motivo_suspensao: {
     description:
-      'The reason for the suspension. `gone`: the receiver responded with 410. `sem_sucesso`: a delivery used up its attempts, or waited 10 days in the queue of slow receivers, and no delivery had succeeded for five days. `operador`: an operator suspended it, and only an operator can reactivate it.',
+      'The reason for the suspension. `gone`: The receiver responded with 410. `sem_sucesso`: A delivery used all its attempts, or waited 10 days in the queue of slow receivers, and no delivery had succeeded for five days. `operador`: An operator suspended the webhook. Only an operator can reactivate it.',
   },
   falhando_desde: {
     description:
-      'The time of the first failed attempt, including a 410, since the registration, a new URL, a reactivation or a success; `null` without one.',
+      'The time of the first failed attempt, including a 410, since the registration, a new URL, a reactivation or a success. It is `null` if no attempt failed.',
   },
   lento_desde: {
     description:
-      'The time since which the attempts of this event use the lane of slow receivers. It belongs to account and event, and may be before `criado_em`.',
+      'The time since which this event uses the lane of slow receivers. The lane depends on account and event, so the time may be before `criado_em`.',
   },
-  segredos_anteriores: { description: 'The replaced secrets that still sign, latest first. At most four.' },
+  segredos_anteriores: { description: 'The replaced secrets that still sign, latest first. There are at most four.' },
 };
 const delivery = {
   id: deliveryId,
   estado: estadoOfDelivery,
-  criado_em: { description: 'When the event was accepted.' },
-  proxima_tentativa_em: { description: 'When the next attempt is due, if there is one.' },
-  ultimo_resultado: { description: 'The result of the latest attempt; `null` before the first.' },
-  ultimo_status: { description: 'The status code of the response to the latest attempt, if there was one.' },
+  criado_em: { description: 'The time at which the service accepted the event.' },
+  proxima_tentativa_em: { description: 'The time of the next attempt, or `null` if there is none.' },
+  ultimo_resultado: { description: 'The result of the latest attempt, or `null` before the first attempt.' },
+  ultimo_status: { description: 'The status code of the latest attempt, or `null` without a response.' },
 };
 const range = {
   desde: { format: 'date-time', pattern: undefined, description: 'The start of the period of acceptance.' },
@@ -79,24 +79,24 @@ const range = {
 const problem = {
   type: { description: 'The page that explains `code`, or `about:blank`.', format: 'uri' },
   title: { description: 'The meaning of `status`.' },
-  detail: { description: 'The problem, and how to correct it.' },
-  code: { description: 'The reason. Each operation lists its own by status; others may be added.' },
+  detail: { description: 'The problem and its solution.' },
+  code: { description: 'The code of the error. Each operation lists its codes. Future versions may add codes.' },
   requisicao: {
-    description: 'The id of the request, as in the header `apigw-requestid`, for support.',
+    description: 'The id of the request for support, which is also in the header `apigw-requestid`.',
     examples: ['AbCdEfGhIjKlMnO='],
   },
 };
 
-/** The document's additions to the schemas of the functions: descriptions, and rules that zod cannot express. */
+/** The descriptions of the functions' schemas, and rules that zod cannot express. */
 export const notes = {
   EventName: { description: 'The name of an event.' },
   WebhookRegistration: { properties: { url, autorizacao } },
   WebhookReplacement: {
-    description: 'The complete new registration: an omitted `autorizacao` is removed.',
+    description: 'The complete new registration. It removes `autorizacao` if the request omits it.',
     properties: { url, autorizacao },
   },
   SecretRotation: {
-    properties: { imediato: { description: 'True to stop the replaced secrets now instead of after 24 hours.' } },
+    properties: { imediato: { description: 'True to end the replaced secrets now instead of after 24 hours.' } },
   },
   ReplayRequest: {
     properties: { ...range, estado: { description: 'The state of the deliveries to send again.' } },
@@ -109,7 +109,7 @@ export const notes = {
   RegisteredWebhook: { description: 'A new webhook, with its signing secret.', properties: { ...webhook, segredo } },
   WebhookList: {
     properties: {
-      webhooks: { description: 'At most one for each event, sorted by `evento`.' },
+      webhooks: { description: 'The webhooks, sorted by `evento`. There is at most one for each event.' },
       eventos_sem_webhook: {
         description:
           'The events that arrived without a webhook within 30 days and still have no webhook, sorted by `evento`.',
@@ -119,10 +119,10 @@ export const notes = {
   EventWithoutWebhook: {
     description: 'An event that arrived without a webhook and still has no webhook.',
     properties: {
-      evento: { description: 'The event.' },
+      evento: { description: 'The name of the event.' },
       ultimo_em: {
         description:
-          'When the event last arrived without a webhook, precise to the hour. It was dropped: only events with a webhook are delivered.',
+          'The hour in which the event last arrived without a webhook. The service drops events without a webhook.',
       },
     },
   },
@@ -142,78 +142,79 @@ export const notes = {
     },
   },
   Attempt: {
-    description: 'An attempt of a delivery: one POST, or the reason why it was not sent.',
+    description: 'An attempt of a delivery. It is a POST, or the reason why the service sent none.',
     properties: {
-      numero: { description: 'The number of the attempt; the first is 1.' },
-      iniciada_em: { description: 'When it started.' },
+      numero: { description: 'The number of the attempt. The first attempt is 1.' },
+      iniciada_em: { description: 'The start of the attempt.' },
       duracao_ms: { description: 'The duration in milliseconds.' },
       resultado,
       detalhe,
-      status: { description: 'The status code of the response, if there was one.' },
+      status: { description: 'The status code of the response, or `null` without a response.' },
       resposta: {
         description:
-          'The first 1,024 bytes of the response, as text in its declared charset, or UTF-8. For a compressed response, its encoding and size, such as `[gzip, 512 bytes]`, or `[gzip, over 1024 bytes]` if there is more. The value of `autorizacao` is replaced by `***`. Null without a response, and 60 days after the attempt.',
+          'The first 1,024 bytes of the response, decoded with the declared charset or UTF-8. For a compressed response, only the encoding and the size, such as `[gzip, 512 bytes]` or `[gzip, over 1024 bytes]`. `***` replaces the value of `autorizacao`. It is `null` without a response, and 60 days after the attempt.',
       },
     },
   },
   DeliveryPage: {
     properties: {
-      entregas: { description: 'May contain fewer than `limite`, or be empty, even if there is a next page.' },
-      proximo_cursor: { description: 'The `cursor` of the next page; `null` at the end.' },
+      entregas: { description: 'The deliveries. A page may have fewer than `limite`, or none, before a next page.' },
+      proximo_cursor: { description: 'The `cursor` of the next page, or `null` on the last page.' },
     },
   },
   AcceptedDelivery: { properties: { id: deliveryId } },
   Replay: {
     properties: {
       estado: {
-        description: '`em_andamento`: it is running. `concluido`: it is complete. `cancelado`: it was cancelled.',
+        description: '`em_andamento`: It is running. `concluido`: It is complete. `cancelado`: It was cancelled.',
       },
       id: { pattern: replayIdForm.source, examples: [examples.replay.id] },
-      enviadas: { description: 'The number of deliveries queued for sending.' },
+      enviadas: { description: 'The number of deliveries that the replay has queued.' },
     },
   },
   Problem: {
-    description: 'The reason why a request was refused (RFC 9457). `code` is for programs, `detail` for people.',
+    description:
+      'The reason why a request was rejected (RFC 9457). `code` is for programs, and `detail` is for people.',
     properties: problem,
   },
   ValidationProblem: {
-    description: 'The reason why a request was refused, with all its problems.',
+    description: 'The reason why the service rejected a request, with all problems of the request.',
     properties: { ...problem, errors: { description: 'All problems of the request.', minItems: 1 } },
   },
   Finding: {
-    description: 'One problem of a request.',
+    description: 'A problem of a request.',
     properties: {
-      pointer: { description: 'The location in the body, as a JSON Pointer (RFC 6901); empty for the body itself.' },
+      pointer: { description: 'The location in the body, as a JSON Pointer (RFC 6901). The body itself is `""`.' },
       parameter: { description: 'The query parameter, instead of `pointer`.' },
-      code: { description: 'The reason, for programs.' },
-      detail: { description: 'The reason, and how to correct it.' },
+      code: { description: 'The code of the problem.' },
+      detail: { description: 'The problem of the value and its solution.' },
     },
   },
   TokenResponse: {
     properties: {
       access_token: { description: 'A JWT (RFC 9068), for `Authorization: Bearer`.' },
       expires_in: { description: 'The lifetime of the access token, in seconds.', minimum: 1 },
-      refresh_token: { description: 'For the refresh grant. It works once. Absent if the client may not refresh.' },
-      scope: { description: 'The scopes of the access token, separated by spaces. Absent if it has no scopes.' },
+      refresh_token: { description: 'A single-use token for the refresh grant, if the client has that grant.' },
+      scope: { description: 'The scopes of the access token, if it has any, separated by spaces.' },
     },
   },
   Revocation: { description: 'An empty response (RFC 7009).' },
   Introspection: {
-    description: 'The properties of a token (RFC 7662); of an inactive one only `active`.',
-    properties: { active: { description: 'True if the token works.' } },
+    description: 'The properties of a token (RFC 7662). An inactive token has only `active`.',
+    properties: { active: { description: 'True if the token is active.' } },
   },
   ServerMetadata: { description: 'Authorization server metadata (RFC 8414).' },
   PublicKey: {
     description:
-      'A public key (RFC 7518 section 6): one of type `EC` has `crv`, `x` and `y`, one of type `RSA` has `n` and `e`.',
+      'A public key (RFC 7518 section 6). A key of type `EC` has `crv`, `x` and `y`. A key of type `RSA` has `n` and `e`.',
   },
   KeySet: { description: 'The public keys that verify access tokens (RFC 7517).' },
   ProtectedResourceMetadata: { description: 'Protected resource metadata (RFC 9728).' },
   OAuthError: {
-    description: 'The reason why a request was refused (RFC 6749 section 5.2).',
+    description: 'The reason why the service rejected a request (RFC 6749 section 5.2).',
     properties: {
-      error: { description: 'The reason, for programs. Each operation lists its own by status; others may be added.' },
-      error_description: { description: 'The problem, in ASCII.' },
+      error: { description: 'The code of the error. Each operation lists its codes. Future versions may add codes.' },
+      error_description: { description: 'A description of the problem, in ASCII.' },
     },
   },
 } as const satisfies Partial<Record<FunctionSchemaName, SchemaNote>>;

@@ -12,14 +12,14 @@ import { opened, plain, type Schema } from './plain-schemas.ts';
 
 export type FunctionSchemaName = keyof typeof requests | keyof typeof responses | 'Problem';
 
-/** Members to add to a schema, and notes on its properties by name. */
+/** The members to add to a schema, and the notes on its properties by name. */
 export type SchemaNote = {
   readonly properties?: Readonly<Record<string, SchemaNote>>;
   readonly items?: SchemaNote | undefined;
   readonly [member: string]: unknown;
 };
 
-/** Returns the schemas of the functions with their notes. Request schemas of {base_url} are closed, and response schemas are open. */
+/** Returns the schemas of the functions with their notes. Requests of {base_url} reject unknown fields, and responses may have them. */
 export function describedSchemas(
   notes: Readonly<Partial<Record<FunctionSchemaName, SchemaNote>>>,
 ): Record<string, Schema> {
@@ -33,7 +33,7 @@ export function describedSchemas(
   ]);
 }
 
-/** Returns the schema of a parameter as it is written or, with `output`, as it is parsed. */
+/** Returns the schema of a parameter. With `output`, it describes the parsed value. */
 export function parameterSchema(schema: z.core.$ZodType, io: 'input' | 'output' = 'input'): Schema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, override: simplify });
   return rest;
@@ -83,7 +83,7 @@ function converted(schemas: Record<string, z.core.$ZodType>, io: 'input' | 'outp
   );
 }
 
-/** Distinguishes the two bodies of an error. Only status 422 has findings. */
+/** Creates separate schemas for errors with and without findings. Only status 422 has findings. */
 function byStatus({ ValidationProblem, ...schemas }: Record<string, Schema>): Record<string, Schema> {
   const { properties, required } = ValidationProblem as { properties: Record<string, Schema>; required: string[] };
   const { errors, ...others } = properties;
@@ -99,8 +99,8 @@ function byStatus({ ValidationProblem, ...schemas }: Record<string, Schema>): Re
 }
 
 /**
- * Removes members that do not help a reader: the calendar as a pattern, and the largest integers of JavaScript.
- * Generators treat an integer as 32 bits unless its format is different.
+ * Removes the pattern of dates and the limits of JavaScript's integers, which do not help readers. Adds the format of
+ * 64-bit integers, because generators otherwise use 32 bits.
  */
 function simplify({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
@@ -111,13 +111,13 @@ function simplify({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }):
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
 }
 
-/** Adds notes to a schema and its parts. @throws for a note on a missing part. */
+/** Adds notes to a schema and its parts. @throws if a note refers to a missing part */
 function describe(schema: Schema, note: SchemaNote | undefined): Schema {
   if (!note) return schema;
   const { properties: notes = {}, items: noteOnItems, ...own } = note;
   const { properties, items } = schema as { properties?: Record<string, Schema>; items?: Schema };
   const unknown = Object.keys(notes).filter(name => !properties?.[name]);
-  if (unknown.length > 0 || (noteOnItems && !items)) throw new Error(`These notes have no schema: ${unknown}.`);
+  if (unknown.length > 0 || (noteOnItems && !items)) throw new Error(`Notes refer to missing parts: ${unknown}.`);
   const described = Object.entries(properties ?? {}).map(([name, property]) => [name, describe(property, notes[name])]);
   return {
     ...own,

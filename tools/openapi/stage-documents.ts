@@ -10,11 +10,11 @@ export interface StageUrls {
 }
 
 /**
- * Writes the OpenAPI documents of a stage into a folder. They contain the stage's addresses instead of the examples,
- * so that tools log in there automatically. If a document cannot be written, all are removed.
+ * Writes the OpenAPI documents of a stage into a folder. They contain the URLs of the stage instead of the example URLs, so
+ * tools can log in automatically. If writing fails, it removes all documents.
  *
- * @param prefix - the prefix of the file names.
- * @returns the text of each file.
+ * @param prefix - the prefix of the file names
+ * @returns the text of each file
  */
 export function writeStageDocuments(folder: string, urls: StageUrls, prefix = ''): ReadonlyMap<string, string> {
   mkdirSync(folder, { recursive: true });
@@ -35,7 +35,7 @@ export function writeStageDocuments(folder: string, urls: StageUrls, prefix = ''
   return written;
 }
 
-/** Removes the files, except for those that another program has overwritten since. */
+/** Removes the documents. Files that another program has overwritten remain. */
 export function removeStageDocuments(documents: ReadonlyMap<string, string>): void {
   for (const [file, text] of documents) {
     if (existsSync(file) && readFileSync(file, 'utf8') === text) rmSync(file);

@@ -1,9 +1,9 @@
 /**
- * Rejects unsafe or ambiguous patterns. A pattern must match untrusted input in linear time, and mean the same in
- * JavaScript, Python and JSON Schema. It is a sequence of ASCII characters and classes between `^` and `$`, each with a
- * count. The next character decides whether a count ends.
+ * Rejects unsafe patterns. A pattern must match in linear time, and have the same meaning in JavaScript, Python and JSON
+ * Schema. It must be a sequence of ASCII characters and classes between `^` and `$`, each with an optional count. The next
+ * character must decide whether a count ends.
  *
- * @throws if the pattern has another form. The error describes the correction.
+ * @throws if the pattern is unsafe
  */
 export function checkPattern(field: string, { source, flags }: RegExp): void {
   const fault = faultOf(source, flags);
@@ -15,18 +15,17 @@ function faultOf(source: string, flags: string): string | undefined {
   const [, inner] = /^\^(.+)\$$/.exec(source) ?? [];
   if (inner === undefined) return 'does not start with ^ and end with $';
   const parts = partsOf(inner);
-  if (!parts)
-    return 'is more than ASCII characters and classes, each with one count, and no \\, ^, [, &, | or ~ in a class';
+  if (!parts) return 'contains more than ASCII characters and classes with a count, or \\, ^, [, &, | or ~ in a class';
   const at = parts.findIndex((_, index) => isAmbiguous(parts, index));
   return at === -1 ? undefined : `is ambiguous: the part after "${parts[at]?.text}" may continue it`;
 }
 
-/** A character or a class, with its count. */
+/** A character or a class, and its count. */
 interface Part {
   readonly text: string;
   readonly characters: ReadonlySet<string>;
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
 }
 
 function partsOf(inner: string): readonly Part[] | undefined {
@@ -39,29 +38,29 @@ function partsOf(inner: string): readonly Part[] | undefined {
   }));
 }
 
-/** Excludes the backslash, and in classes brackets, ^, &, | and ~, whose meanings differ between languages. */
+/** The allowed members of a class. Backslashes, brackets, ^, &, | and ~ have different meanings in different languages. */
 const memberOfClass = "[ !-%'-,.-Z_-z{}]";
 const membersOfClass = `-?(?:${memberOfClass}(?:-${memberOfClass})?)+-?`;
-const characterAlone = '[ !"#%&\',0-9:;<=>@A-Z_`a-z~-]';
+const singleCharacter = '[ !"#%&\',0-9:;<=>@A-Z_`a-z~-]';
 const count = '[?*+]|\\{[0-9]+(?:,[0-9]*)?\\}';
-const part = new RegExp(`(?:\\[(${membersOfClass})\\]|(${characterAlone}))(${count})?`, 'g');
+const part = new RegExp(`(?:\\[(${membersOfClass})\\]|(${singleCharacter}))(${count})?`, 'g');
 
 function charactersOf(classMembers: string): readonly string[] {
   const isIn = new RegExp(`[${classMembers}]`);
   return Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)).filter(ascii => isIn.test(ascii));
 }
 
-function countOf(sign: string): { readonly least: number; readonly most: number } {
+function countOf(sign: string): { readonly min: number; readonly max: number } {
   const short = { '?': '{0,1}', '*': '{0,}', '+': '{1,}' }[sign] ?? sign;
-  const [least = '', most = least] = short.slice(1, -1).split(',');
-  return { least: Number(least), most: most === '' ? Number.POSITIVE_INFINITY : Number(most) };
+  const [min = '', max = min] = short.slice(1, -1).split(',');
+  return { min: Number(min), max: max === '' ? Number.POSITIVE_INFINITY : Number(max) };
 }
 
-/** Returns whether a part of variable length shares a character with one that may follow it. */
+/** Returns whether a part of variable length shares a character with a part that may follow it. */
 function isAmbiguous(parts: readonly Part[], index: number): boolean {
   const [first, ...others] = parts.slice(index);
-  if (!first || first.least === first.most) return false;
-  const needed = others.findIndex(({ least }) => least > 0);
+  if (!first || first.min === first.max) return false;
+  const needed = others.findIndex(({ min }) => min > 0);
   const following = needed === -1 ? others : others.slice(0, needed + 1);
   return following.some(({ characters }) => !characters.isDisjointFrom(first.characters));
 }

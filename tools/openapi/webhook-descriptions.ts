@@ -16,13 +16,13 @@ const urlFindings: readonly PossibleFinding[] = [
   ...objectFindings,
 ];
 
-/** The operations of registrations. */
+/** The operations for webhooks. */
 export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
   listWebhooks: {
     tag: 'Webhooks',
     summary: 'List webhooks',
     description:
-      'Lists the webhooks of the account: at most one for each event. Also lists recent events that were dropped because they had no webhook.',
+      'Lists the webhooks of the account. There is at most one for each event. Also lists recent events that the service dropped because they had no webhook.',
     success: {
       status: 200,
       description: 'The webhooks.',
@@ -34,7 +34,7 @@ export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
     tag: 'Webhooks',
     summary: 'Register a webhook',
     description:
-      'Registers a URL for an event. Only this response contains the signing secret. If an operator has suspended the webhook of that event, the new one is suspended, too.',
+      'Registers a URL for an event. Only this response contains the signing secret. If an operator has suspended the webhook of the event, the new webhook is also suspended.',
     body: {
       required: true,
       schema: 'WebhookRegistration',
@@ -69,7 +69,7 @@ export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
     tag: 'Webhooks',
     summary: 'Replace a webhook',
     description:
-      'Replaces URL and `autorizacao`; the signing secret stays. A new URL ends the suspensions `gone` and `sem_sucesso`, and `falhando_desde`; the same URL does not. Pending deliveries go to the new URL.',
+      'Replaces the URL and `autorizacao`, but not the signing secret. A new URL ends the suspensions `gone` and `sem_sucesso`, and resets `falhando_desde`. The same URL does not. The service sends pending deliveries to the new URL.',
     body: {
       required: true,
       schema: 'WebhookReplacement',
@@ -86,14 +86,14 @@ export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
   deleteWebhook: {
     tag: 'Webhooks',
     summary: 'Delete a webhook',
-    description: 'Deletes the webhook of an event. Pending deliveries are not sent. Their history stays readable.',
+    description: 'Deletes the webhook of an event. Pending deliveries are not sent. You can still read the history.',
     success: { status: 204, description: 'The webhook is deleted.' },
   },
   rotateSecret: {
     tag: 'Webhooks',
     summary: 'Get a new signing secret',
     description:
-      'Returns a new signing secret, which only this response contains. The replaced one also signs for 24 hours: until then, a delivery has a signature by each. At most four replaced secrets sign.',
+      'Creates a signing secret, which only this response contains. The replaced secret also signs for 24 hours, so each delivery has a signature of each secret. At most four replaced secrets sign.',
     body: {
       required: false,
       schema: 'SecretRotation',
@@ -111,7 +111,7 @@ export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
     tag: 'Webhooks',
     summary: 'End a suspension',
     description:
-      'Reactivates a suspended webhook; an active one stays unchanged. Deliveries that are `retida` stay so until they are replayed.',
+      'Reactivates a suspended webhook. It does not change an active webhook. Deliveries stay `retida` until you replay them.',
     success: {
       status: 200,
       description: 'The active webhook.',

@@ -7,7 +7,7 @@ export interface Client {
   readonly clientSecret: string;
 }
 
-/** A user, with their password. */
+/** A user and their password. */
 export interface User {
   readonly userId: string;
   readonly email: string;
@@ -21,19 +21,19 @@ export interface NewUser {
   readonly password?: string;
 }
 
-/** Returns unique letters and digits. */
+/** Returns a unique string of letters and digits. */
 export function unique(): string {
   return randomBytes(9).toString('hex');
 }
 
-/** Creates a client with the operator's command line. By default, it has both grants, for users of any account. */
+/** Creates a client with the operators' CLI. By default, it has both grants and accepts users of any account. */
 export function createClient(outputsFile: string, ...options: readonly string[]): Promise<Client> {
   const args = options.length > 0 ? options : ['--grant', 'password', '--grant', 'refresh_token'];
   const anyAccount = args.includes('--account') ? [] : ['--any-account'];
   return askOps(outputsFile, ['clients', 'create', '--name', `test ${unique()}`, ...args, ...anyAccount]);
 }
 
-/** Creates a user with the operator's command line. By default, the user is the admin of a new account. */
+/** Creates a user with the operators' CLI. By default, the user is the admin of a new account. */
 export async function createUser(
   outputsFile: string,
   { account = `test-${unique()}`, role = 'admin', password = `Senha-${unique()}-ção` }: NewUser = {},

@@ -1,16 +1,16 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
-/** A key for certificates of a chain. Its private part is not needed, because checking an invalid signature costs as much. */
+/** A key for the certificates of a chain. It needs no private part, because verifying an invalid signature costs as much as a valid one. */
 export interface ChainKey {
   /** The SubjectPublicKeyInfo (RFC 5280 section 4.1). */
   readonly publicKey: Buffer;
   /** The AlgorithmIdentifier of its signatures. */
   readonly algorithm: Buffer;
-  /** Signs, or generates bytes in the form of a signature. */
+  /** Signs the content, or returns random bytes with the size of a signature. */
   sign(content: Buffer): Buffer;
 }
 
-/** Returns an RSA key of random digits. The cost of checking a signature grows with the size of the exponent. */
+/** Returns an RSA key of random digits. The cost of verifying a signature grows with the size of the exponent. */
 export function randomRsaKey(bits: number, exponent: Buffer): ChainKey {
   return {
     publicKey: sequence(
@@ -22,7 +22,7 @@ export function randomRsaKey(bits: number, exponent: Buffer): ChainKey {
   };
 }
 
-/** Returns an RSA key of this size that can sign. */
+/** Creates an RSA key that can sign. */
 export function signingRsaKey(bits: number): ChainKey & { readonly privateKey: KeyObject } {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: bits });
   return {
@@ -33,7 +33,7 @@ export function signingRsaKey(bits: number): ChainKey & { readonly privateKey: K
   };
 }
 
-/** Returns an ML-DSA key (FIPS 204) that can sign. */
+/** Creates an ML-DSA key (FIPS 204) that can sign. */
 export function signingLatticeKey(kind: 'ml-dsa-44' | 'ml-dsa-65' | 'ml-dsa-87'): ReturnType<typeof signingRsaKey> {
   const { publicKey, privateKey } = generateKeyPairSync(kind);
   const last = { 'ml-dsa-44': 17, 'ml-dsa-65': 18, 'ml-dsa-87': 19 }[kind];
@@ -46,7 +46,7 @@ export function signingLatticeKey(kind: 'ml-dsa-44' | 'ml-dsa-65' | 'ml-dsa-87')
 }
 
 /**
- * Creates a server certificate, and the chain of authorities above it up to the root, all under one key. The server's
+ * Creates a server certificate and its chain of authorities up to the root. All certificates have the same key. The server
  * certificate is `more` bytes larger than usual.
  */
 export function makeSignedChain(host: string, length: number, key: ReturnType<typeof signingRsaKey>, more = 0) {
@@ -57,19 +57,19 @@ export function makeSignedChain(host: string, length: number, key: ReturnType<ty
       publicKey: key.publicKey,
       issuer: key,
       issuerNumber: Math.min(serial + 1, length - 1),
-      extension: Buffer.concat([serial === 0 ? names : isAuthority, filling(serial === 0 ? usual + more : usual)]),
+      extension: Buffer.concat([serial === 0 ? names : isAuthority, padding(serial === 0 ? usual + more : usual)]),
     }),
   );
   return {
     key: key.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     certificate: chain.map(pemOf).join(''),
-    root: pemOf(chain.at(-1) ?? nothing),
+    root: pemOf(chain.at(-1) ?? emptyBuffer),
   };
 }
 
 /**
- * Creates a server certificate on P-256 with a chain of about `bytes` bytes above it, each certificate under the key of
- * the next one. Every certificate has an issuer, so that a client checks every signature, although all are invalid.
+ * Creates a P-256 server certificate and a chain of about `bytes` bytes. The key of each certificate signs the previous
+ * one. Every certificate has an issuer, so a client verifies every signature, although all are invalid.
  */
 export function makeChain(host: string, bytes: number, makeKey: () => ChainKey) {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -114,7 +114,7 @@ function certificate(of: {
   return sequence(content, issuer.algorithm, bitString(issuer.sign(content)));
 }
 
-/** Returns an odd number of random digits, of exactly this many bytes. */
+/** Returns a random odd number of exactly `bytes` bytes. */
 function oddNumber(bytes: number): Buffer {
   const digits = randomBytes(bytes);
   digits.writeUInt8((digits[0] ?? 0) | 0x80, 0);
@@ -150,12 +150,12 @@ const time = (text: string) => tagged(0x17, Buffer.from(text));
 const integer = (digits: Buffer) => tagged(0x02, ...((digits[0] ?? 0) & 0x80 ? [Buffer.of(0)] : []), digits);
 
 const asnNull = Buffer.of(5, 0);
-const nothing = Buffer.alloc(0);
+const emptyBuffer = Buffer.alloc(0);
 const sha256WithRsa = sequence(objectId('2a864886f70d01010b'), asnNull);
 const isTrue = Buffer.of(1, 1, 0xff);
 const isAuthority = sequence(objectId('551d13'), isTrue, octets(sequence(isTrue))); // basicConstraints, critical
-/** Returns an unknown extension of this many bytes. */
-const filling = (bytes: number) => sequence(objectId('2b060104018200'), octets(Buffer.alloc(bytes)));
+/** Returns an unknown extension with a content of `bytes` bytes. */
+const padding = (bytes: number) => sequence(objectId('2b060104018200'), octets(Buffer.alloc(bytes)));
 
-/** The typical size of key ids, policies, addresses of lists and timestamps (RFC 6962) in a certificate of a public authority. */
+/** The typical size of key ids, policies, list URLs and timestamps (RFC 6962) in a certificate of a public authority, in bytes. */
 const usual = 700;

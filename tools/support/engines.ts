@@ -3,7 +3,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { makeDocumentClient } from '../../lambdas/platform/aws/dynamo.ts';
 
-/** The outputs with the addresses of queues and tables. A deployed stage has no endpoints, because it uses the account's endpoints. */
+/** The outputs with the endpoints of services. They have no endpoints if the stage is deployed to AWS. */
 export interface EngineOutputs {
   readonly Region?: string;
   readonly DynamoDbEndpoint?: string;
@@ -11,7 +11,7 @@ export interface EngineOutputs {
   readonly SnsEndpoint?: string;
 }
 
-/** Creates a client of a service's queues. `sender` is the access key id of its signatures, if the service does not check them. */
+/** Creates an SQS client. `sender` is the access key id for local runs, which do not verify signatures. */
 export function sqsClientOf({ Region, SqsEndpoint }: EngineOutputs, sender?: string): SQSClient {
   return new SQSClient(settings(Region, SqsEndpoint, sender));
 }
@@ -25,6 +25,6 @@ export function documentClientOf({ Region, DynamoDbEndpoint }: EngineOutputs): D
 }
 
 function settings(region: string | undefined, endpoint: string | undefined, accessKeyId = 'local') {
-  const credentials = { accessKeyId, secretAccessKey: 'local' }; // local engines accept any
+  const credentials = { accessKeyId, secretAccessKey: 'local' }; // local runs accept any secret
   return { ...(region !== undefined && { region }), ...(endpoint !== undefined && { endpoint, credentials }) };
 }

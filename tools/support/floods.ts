@@ -4,14 +4,14 @@ import type { Act, HostileConnection } from './hostile-tls.ts';
 import { listen } from './listen.ts';
 import { type RecordWriter, sessionTicket } from './tls-records.ts';
 
-/** Traffic of a receiver that costs us more than it costs the receiver. */
+/** Traffic that costs the service more than the receiver that sends it. */
 export interface Flood {
   readonly name: string;
-  /** Creates the bytes that are sent repeatedly. */
+  /** Creates the bytes that the receiver sends repeatedly. */
   readonly burst: (records: RecordWriter) => Buffer;
-  /** The bytes sent before the burst, as HTTP. */
+  /** The HTTP text that the receiver sends before the first burst. */
   readonly first?: string;
-  /** True if the flood starts after the complete response `first`, when the connection is idle. */
+  /** True if `first` is a complete response, and the flood starts when the connection is idle. */
   readonly whenIdle?: boolean;
   readonly version?: 'TLSv1.2';
 }
@@ -21,11 +21,11 @@ const requestedKeyUpdates = (records: RecordWriter) => times(20, () => records.k
 const emptyRecords = (records: RecordWriter) => times(20, () => records.record('data', Buffer.alloc(0)));
 const packedTickets = (records: RecordWriter) => records.record('handshake', times(800, sessionTicket));
 
-/** A body that never ends. */
+/** The start of a response with an incomplete body. */
 const openBody = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome';
 const answered = 'HTTP/1.1 204 No Content\r\n\r\n';
 
-/** Floods before the last header, in a body, and of idle connections. */
+/** Floods before the last header, in a body, and on idle connections. */
 export const floods: readonly Flood[] = [
   { name: 'KeyUpdates', burst: keyUpdates },
   { name: 'KeyUpdates that request one back', burst: requestedKeyUpdates },
@@ -56,7 +56,7 @@ export const floods: readonly Flood[] = [
   },
 ];
 
-/** Sends a burst repeatedly until the connection is closed. */
+/** Sends a burst repeatedly until the connection closes. */
 export async function pour({ records, write, isOpen }: HostileConnection, burst: Flood['burst']): Promise<void> {
   while (isOpen()) {
     await write(burst(records));
@@ -64,7 +64,7 @@ export async function pour({ records, write, isOpen }: HostileConnection, burst:
   }
 }
 
-/** Returns a flood receiver's reaction to a request. */
+/** Returns the reaction to a request that sends a flood. */
 export function playFlood({ burst, first, whenIdle }: Flood): Act {
   return async connection => {
     if (first !== undefined) await connection.write(text(connection.records, first));
@@ -73,7 +73,7 @@ export function playFlood({ burst, first, whenIdle }: Flood): Act {
   };
 }
 
-/** Starts a receiver whose certificate chain has the largest RSA keys that OpenSSL accepts. */
+/** Starts a receiver with a certificate chain of the largest RSA keys that OpenSSL accepts. */
 export async function startHugeChain(host: string) {
   const { key, certificate } = makeChain(host, 93_000, () => randomRsaKey(16_384, Buffer.of(1, 0, 1)));
   const server = createServer({ key, cert: certificate, ciphers: 'DEFAULT:@SECLEVEL=0' });
@@ -89,5 +89,5 @@ function times(count: number, make: () => Buffer): Buffer {
   return Buffer.concat(Array.from({ length: count }, make));
 }
 
-/** Milliseconds after which the client has read the response and pooled the connection. */
+/** The time in milliseconds after which the client has read the response and pooled the connection. */
 const idleAfter = 20;

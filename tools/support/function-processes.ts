@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Returns the processor time in milliseconds of a function's processes among this process's descendants. Reads `/proc`: Linux only. */
+/** Returns the processor time of a function's processes that descend from this process, in milliseconds. It requires Linux (`/proc`). */
 export function processorTime(functionName: RegExp): number {
   const processes = readProcesses();
   const own = functionProcesses(functionName, process.pid, processes);
   return own.reduce((sum, id) => sum + (processes.get(id)?.ticks ?? 0), 0) / ticksPerMillisecond;
 }
 
-/** Returns the function processes among the descendants of a process. */
+/** Returns the descendants of a process that run a function. */
 function functionProcesses(
   functionName: RegExp,
   ancestor: number,
@@ -17,13 +17,13 @@ function functionProcesses(
   return descendants(processes, ancestor).filter(id => functionName.test(nameIn(read(`/proc/${id}/environ`))));
 }
 
-/** Returns the descendants of a process, without processes of other runs on the same computer. */
+/** Returns the ids of all descendants of a process. */
 export function descendants(processes: ReadonlyMap<number, Pick<ProcessState, 'parent'>>, ancestor: number): number[] {
   const children = [...processes].filter(([, { parent }]) => parent === ancestor).map(([id]) => id);
   return children.flatMap(id => [id, ...descendants(processes, id)]);
 }
 
-/** Parses `/proc/<id>/stat`. A process's name is in brackets, and may contain any characters, including brackets. */
+/** Parses `/proc/<id>/stat`. The name of the process is in brackets and may itself contain brackets. */
 export function parseState(stat: string): ProcessState | undefined {
   const end = stat.lastIndexOf(') ');
   if (end === -1) return undefined;
@@ -31,10 +31,10 @@ export function parseState(stat: string): ProcessState | undefined {
   return { parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) };
 }
 
-/** The state of a process, as Linux reports it. */
+/** The state of a Linux process. */
 interface ProcessState {
   readonly parent: number;
-  /** User and system time. */
+  /** The user time and the system time. */
   readonly ticks: number;
 }
 
@@ -55,5 +55,5 @@ function read(path: string): string {
   }
 }
 
-/** Linux counts processor time in hundredths of a second. */
+/** Linux measures processor time in hundredths of a second. */
 const ticksPerMillisecond = 0.1;

@@ -5,25 +5,25 @@ import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import { listen } from './listen.ts';
 import { makeTls12Writer, makeTls13Writer, type RecordWriter } from './tls-records.ts';
 
-/** A connection with a regular handshake, after which the receiver writes all records itself. */
+/** A connection of a hostile receiver. After a regular handshake, the receiver writes all records itself. */
 export interface HostileConnection {
   readonly records: RecordWriter;
-  /** Writes bytes. Resolves when the kernel has accepted them, or when the connection is closed. */
+  /** Writes bytes. Resolves when the kernel has accepted them or the connection has closed. */
   write(bytes: Buffer): Promise<void>;
   isOpen(): boolean;
-  /** Closes the connection by a reset. */
+  /** Resets the connection. */
   reset(): void;
 }
 
-/** A receiver's reaction to a request. `path`: the path in the request's URL. */
+/** The reaction of a receiver to a request for a path. */
 export type Act = (connection: HostileConnection, path: string) => Promise<void> | void;
 
-/** The receiver's protocol, and the identity it claims. */
+/** The protocol version and the certificate of a receiver. */
 export interface HostileIdentity {
   readonly key: string;
   readonly certificate: string;
   readonly version?: 'TLSv1.2' | 'TLSv1.3';
-  /** Splits the handshake's plain records into records of this many bytes. */
+  /** The maximum content of a plain handshake record in bytes. Larger records are split. */
   readonly fragment?: number;
 }
 
@@ -36,13 +36,13 @@ export interface HostileReceiver {
 }
 
 /**
- * Starts a receiver that can send any TLS record after its handshake. Node performs the handshake over a stream of this
- * receiver. The keys come from Node's key log event.
+ * Starts a receiver that can send any TLS record after the handshake. Node performs the handshake over a stream and
+ * reports the keys in its key log event.
  */
 export async function startHostileReceiver(act: Act, identity: HostileIdentity): Promise<HostileReceiver> {
   const { key, certificate: cert, version = 'TLSv1.3', fragment = Number.POSITIVE_INFINITY } = identity;
   const ciphers = version === 'TLSv1.3' ? 'TLS_AES_128_GCM_SHA256' : 'ECDHE-ECDSA-AES128-GCM-SHA256';
-  const secureOptions = constants.SSL_OP_NO_TICKET; // each handshake is a full one
+  const secureOptions = constants.SSL_OP_NO_TICKET; // requires a full handshake for each connection
   const versions = { minVersion: version, maxVersion: version };
   const secureContext = createSecureContext({ key, cert, ciphers, secureOptions, ...versions });
   const sockets = new Set<Socket>();
@@ -69,7 +69,7 @@ export async function startHostileReceiver(act: Act, identity: HostileIdentity):
 
 function shakeHands(socket: Socket, secureContext: SecureContext, act: Act, fragment: number): void {
   let firstFlight = Buffer.alloc(0);
-  /** After the client's Finished, Node's TLS 1.3 session tickets would use up sequence numbers. */
+  /** Discards what Node writes after the client's Finished, because its TLS 1.3 session tickets would use sequence numbers. */
   let isOurs = false;
   const stream = new Duplex({
     read: () => undefined,
@@ -115,20 +115,20 @@ function shakeHands(socket: Socket, secureContext: SecureContext, act: Act, frag
 }
 
 /** Splits the plain handshake records at the start of a chunk. */
-function fragmented(chunk: Buffer, most: number): Buffer {
-  if (chunk[0] !== handshakeType || most === Number.POSITIVE_INFINITY) return chunk;
+function fragmented(chunk: Buffer, maxLength: number): Buffer {
+  if (chunk[0] !== handshakeType || maxLength === Number.POSITIVE_INFINITY) return chunk;
   const end = headerLength + chunk.readUInt16BE(3);
   const content = chunk.subarray(headerLength, end);
   const pieces: Buffer[] = [];
-  for (let at = 0; at < content.length; at += most) {
-    const piece = content.subarray(at, at + most);
+  for (let at = 0; at < content.length; at += maxLength) {
+    const piece = content.subarray(at, at + maxLength);
     pieces.push(Buffer.of(handshakeType, 3, 3, 0, piece.length), piece);
   }
-  return Buffer.concat([...pieces, fragmented(chunk.subarray(end), most)]);
+  return Buffer.concat([...pieces, fragmented(chunk.subarray(end), maxLength)]);
 }
 
 const handshakeType = 22;
 const headerLength = 5;
 
-/** The position in a ServerHello, after the record's header (5), the message's (4) and the version (2). */
+/** The position of the random in a ServerHello, after the record header (5), the message header (4) and the version (2). */
 const serverRandomAt = 11;

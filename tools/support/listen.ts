@@ -10,7 +10,7 @@ export async function listen(server: Server): Promise<number> {
   return address.port;
 }
 
-/** Closes a server together with its connections. Resolves when all are closed. */
+/** Closes a server and its connections. Resolves when all have closed. */
 export async function closeNow(server: HttpServer): Promise<void> {
   server.close().closeAllConnections();
   await once(server, 'close');

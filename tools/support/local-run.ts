@@ -33,13 +33,13 @@ export interface LocalOutputs {
   readonly OperationsTopicArn: string;
 }
 
-/** A local run that only the process that started it uses. */
+/** A local run for a single process. */
 export interface LocalRun {
   readonly outputs: LocalOutputs;
   readonly outputsFile: string;
-  /** The file with its output, which is removed when the run stops. */
+  /** The file with the output of the run. `stop` removes it. */
   readonly logFile: string;
-  /** The time from the command until the run is ready, in milliseconds. */
+  /** The duration of the start in milliseconds. */
   readonly readyMs: number;
   readonly processId: number;
   /** Stops the run. Returns its complete output. */
@@ -47,9 +47,9 @@ export interface LocalRun {
 }
 
 /**
- * Starts a local run on free ports. When it resolves, only the function that creates the keys has been called.
+ * Starts a local run on free ports. Until it resolves, the run calls only the function that creates the keys.
  *
- * @throws if the run ends before it is ready.
+ * @throws if the run ends before it is ready
  */
 export async function startLocalRun(...options: string[]): Promise<LocalRun> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-run-'));
@@ -72,14 +72,14 @@ export async function startLocalRun(...options: string[]): Promise<LocalRun> {
   return { outputs, outputsFile, logFile, readyMs, processId, stop };
 }
 
-/** Spawns a local run on free ports, with its outputs and its log in a folder. It writes the outputs when it is ready. */
+/** Spawns a local run on free ports. It writes its log to a folder, and also its outputs when it is ready. */
 export function spawnLocalRun(folder: string, ...options: string[]) {
   const outputsFile = path.join(folder, 'outputs.json');
   const logFile = path.join(folder, 'run.log');
   const log = openSync(logFile, 'a');
   const run = spawn(process.execPath, ['bin/local.ts', '--port', '0', '--outputs', outputsFile, ...options], {
     cwd: root,
-    // The run ends with this process, as with npm, regardless of the cause. Files are relative to the root.
+    // As with npm, the run ends when this process ends, and paths are relative to the root.
     env: { ...process.env, npm_lifecycle_event: 'start', INIT_CWD: root },
     stdio: ['ignore', log, log],
   });

@@ -5,14 +5,14 @@ import { Readable } from 'node:stream';
 import { nouns, runOps } from '../../ops/program.ts';
 import type { OpsRuntime } from '../../ops/stage/ops-runtime.ts';
 
-/** The result of the operator's command line. */
+/** The result of a command of the operators' CLI. */
 export interface OpsResult {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs the operator's command line in this process, which takes a tenth of the time. */
+/** Runs the operators' CLI in this process, which takes a tenth of the time of a new process. */
 export async function runOpsInProcess(args: readonly string[], input = '', runtime?: OpsRuntime): Promise<OpsResult> {
   const streams = { stdout: '', stderr: '' };
   const into = (name: keyof typeof streams) => ({
@@ -28,7 +28,7 @@ export async function runOpsInProcess(args: readonly string[], input = '', runti
   return { code, ...streams };
 }
 
-/** Runs a command in this process against the run with these outputs. */
+/** Runs a command in this process for the run with these outputs. */
 export async function runOpsOn(
   outputs: object,
   args: readonly string[],
@@ -46,21 +46,21 @@ export async function runOpsOn(
 }
 
 /**
- * Runs a command against the service that an outputs file describes. Returns its `--json` response.
+ * Runs a command for the service that an outputs file describes. Returns the parsed `--json` output.
  *
- * @throws if the command fails.
+ * @throws if the command fails
  */
 export async function askOps<Answer>(outputsFile: string, args: readonly string[], input?: string): Promise<Answer> {
   return answerOf(args, await runOpsInProcess(['--outputs', outputsFile, '--json', '--yes', ...args], input));
 }
 
-/** Returns the `--json` response of a command. @throws if it failed. */
+/** Returns the parsed `--json` output of a command. @throws if the command failed */
 export function answerOf<Answer>(args: readonly string[], { code, stdout, stderr }: OpsResult): Answer {
-  if (code !== 0) throw new Error(`ops ${args.slice(0, 2).join(' ')} ended with ${code}: ${stderr}`);
+  if (code !== 0) throw new Error(`ops ${args.slice(0, 2).join(' ')} exited with ${code}: ${stderr}`);
   return JSON.parse(stdout);
 }
 
-/** Returns the commands that write to the audit log, as they declare it themselves. */
+/** Returns the names of the commands that write to the audit log. */
 export async function auditedCommands(): Promise<readonly string[]> {
   const loaded = await Promise.all(Object.values(nouns).map(load => load(process)));
   const commands = loaded.flatMap(noun => noun.commands);

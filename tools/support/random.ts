@@ -1,4 +1,4 @@
-/** Draws from [0, 1). The same seed results in the same draws (mulberry32). */
+/** Returns a number in [0, 1). The same seed results in the same numbers (mulberry32). */
 export type Random = () => number;
 
 export function makeRandom(seed: number): Random {
@@ -16,7 +16,7 @@ export function pick<Value>(values: readonly Value[], random: Random): Value {
   return values[Math.floor(random() * values.length)] as Value;
 }
 
-/** Returns the same values in random order. */
+/** Returns the values in random order. */
 export function shuffled<Value>(values: readonly Value[], random: Random): Value[] {
   const keyed = values.map(value => ({ value, key: random() }));
   return keyed.sort((one, other) => one.key - other.key).map(({ value }) => value);

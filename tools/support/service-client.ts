@@ -36,17 +36,17 @@ export interface Answer {
   readonly json: Record<string, unknown> | undefined;
 }
 
-/** The fields of a form, as pairs if a field is repeated. */
+/** The fields of a form. Pairs can repeat a field. */
 export type Form = Readonly<Record<string, string>> | readonly [string, string][];
 
 interface ApiRequest {
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON, except for a string or bytes, which are sent unchanged without a content type. */
+  /** The body. The client sends strings and bytes unchanged without a content type, and other values as JSON. */
   readonly body?: unknown;
 }
 
-/** Creates a client of the service with these outputs. */
+/** Creates a client for the service with these outputs. */
 export function makeServiceClient({ AuthUrl, BaseUrl }: Record<'AuthUrl' | 'BaseUrl', string>) {
   return { postForm, getTokens, callApi, register };
 
@@ -79,23 +79,23 @@ export function makeServiceClient({ AuthUrl, BaseUrl }: Record<'AuthUrl' | 'Base
     });
   }
 
-  /** Exchanges a grant for tokens. @throws if the token endpoint rejects it. */
+  /** Exchanges a grant for tokens. @throws if the token endpoint rejects it */
   async function getTokens(form: Form): Promise<Tokens> {
     const { status, text, json } = await postForm('token', form);
-    if (status !== 200) throw new Error(`Token endpoint: ${status} ${text}`);
+    if (status !== 200) throw new Error(`The token endpoint returned ${status}: ${text}`);
     return tokensSchema.parse(json);
   }
 
-  /** Registers a webhook, and returns its signing secret. @throws if the API rejects it. */
+  /** Registers a webhook and returns its signing secret. @throws if the API rejects it */
   async function register(token: string, webhook: NewWebhook): Promise<string> {
     const answer = await callApi('POST', '/v1/webhooks', { token, body: webhook });
-    if (answer.status !== 201) throw new Error(`Registering ${webhook.evento}: ${answer.status} ${answer.text}`);
+    if (answer.status !== 201) throw new Error(`Registering ${webhook.evento} failed: ${answer.status} ${answer.text}`);
     return String(answer.json?.segredo);
   }
 }
 
 async function send(url: string, request: RequestInit): Promise<Answer> {
-  const signal = AbortSignal.timeout(30_000); // longer than the gateway waits for a starting function
+  const signal = AbortSignal.timeout(30_000); // the gateway itself waits for a starting function
   const response = await fetch(url, { ...request, redirect: 'error', signal });
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, json: parseJson(text) };

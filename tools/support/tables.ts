@@ -1,9 +1,9 @@
 import type { AttributeDefinition, GlobalSecondaryIndex, KeySchemaElement } from '@aws-sdk/client-dynamodb';
 
-/** The name of a table in tests and the laboratory. */
+/** The name of a table in tests and in `lab`. */
 export type TableName = (typeof tables)[number]['name'];
 
-/** A table's keys and indexes, as in `CreateTable` and CloudFormation. */
+/** The keys and indexes of a table, as in `CreateTable` and CloudFormation. */
 export interface TableDefinition {
   readonly AttributeDefinitions: AttributeDefinition[];
   readonly KeySchema: KeySchemaElement[];
@@ -14,10 +14,10 @@ export function tableNames(): readonly TableName[] {
   return tables.map(({ name }) => name);
 }
 
-/** Returns the definition of a table. @throws {RangeError} if the table does not exist. */
+/** Returns the definition of a table. @throws {RangeError} if the table does not exist */
 export function tableDefinition(name: TableName): TableDefinition {
   const table: TableKeys | undefined = tables.find(each => each.name === name);
-  if (!table) throw new RangeError(`There is no table ${name}.`);
+  if (!table) throw new RangeError(`The table ${name} does not exist.`);
   const { key, indexes = {} } = table;
   const attributes = [...new Set([...key, ...Object.values(indexes).flat()])];
   const secondary = Object.entries(indexes).map(([index, indexKey]) => ({
@@ -36,8 +36,8 @@ export function tableDefinition(name: TableName): TableDefinition {
 }
 
 /**
- * The keys and indexes of the data stack, which takes seconds to synthesise. `test/infra/resources.test.ts` compares
- * both.
+ * A copy of the keys and indexes of the data stack, which takes seconds to synthesise. `test/infra/resources.test.ts`
+ * compares the copy with the stack.
  */
 const tables = [
   { name: 'Clients', key: ['clientId'] },
@@ -64,7 +64,7 @@ const tables = [
 
 interface TableKeys {
   readonly name: string;
-  /** Partition key, then sort key if there is one. */
+  /** The partition key and, if the table has one, the sort key. */
   readonly key: Key;
   readonly indexes?: Record<string, Key>;
 }

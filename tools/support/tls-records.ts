@@ -1,17 +1,17 @@
 import { createCipheriv, hash } from 'node:crypto';
 
-/** Writes the records of a server under the keys of one connection, including records that TLS libraries never write. */
+/** Writes the TLS records of a server's connection, including records that TLS libraries never write. */
 export interface RecordWriter {
   /** Encrypts a record. `padding` adds zeros, which TLS 1.3 allows (RFC 8446 section 5.4). */
   record(type: ContentType, content: Uint8Array, padding?: number): Buffer;
-  /** Encrypts a KeyUpdate (RFC 8446 section 4.6.3), and then uses the next keys. TLS 1.2 has no KeyUpdate. */
+  /** Encrypts a KeyUpdate (RFC 8446 section 4.6.3), and switches to the next keys. TLS 1.2 has no KeyUpdate. */
   keyUpdate(isRequested: boolean): Buffer;
 }
 
-/** The type of a record's content (RFC 8446 section 5.1). */
+/** The content type of a record (RFC 8446 section 5.1). */
 type ContentType = keyof typeof contentTypes;
 
-/** Creates the writer of a connection with TLS_AES_128_GCM_SHA256, from the server's first secret for application data. */
+/** Creates the writer of a connection with TLS_AES_128_GCM_SHA256. `firstSecret` is the server's first application traffic secret. */
 export function makeTls13Writer(firstSecret: Buffer): RecordWriter {
   let secret = firstSecret;
   let keys = keysOf(secret);
@@ -39,8 +39,8 @@ export function makeTls13Writer(firstSecret: Buffer): RecordWriter {
 }
 
 /**
- * Creates the writer of a connection with TLS 1.2 and ECDHE-ECDSA-AES128-GCM-SHA256 (RFC 5246 section 6.3, RFC 5288
- * section 3), for the records after the server's Finished.
+ * Creates the writer of the records after the server's Finished, for TLS 1.2 with ECDHE-ECDSA-AES128-GCM-SHA256 (RFC 5246
+ * section 6.3, RFC 5288 section 3).
  */
 export function makeTls12Writer(masterSecret: Buffer, clientRandom: Buffer, serverRandom: Buffer): RecordWriter {
   const block = expandTls12(masterSecret, 'key expansion', Buffer.concat([serverRandom, clientRandom]), 40);
@@ -63,7 +63,7 @@ export function makeTls12Writer(masterSecret: Buffer, clientRandom: Buffer, serv
   };
 }
 
-/** Returns a session ticket's handshake message (RFC 8446 section 4.6.1) of nearly minimal length. */
+/** Returns a NewSessionTicket message (RFC 8446 section 4.6.1) of nearly minimal length. */
 export function sessionTicket(): Buffer {
   const body = Buffer.from('00001c2001020304010300010700' + '00', 'hex'); // lifetime, age, nonce, ticket, no extensions
   return Buffer.concat([Buffer.from([newSessionTicketType, 0, 0, body.length]), body]);
@@ -82,14 +82,14 @@ function keysOf(secret: Buffer) {
   return { key: expandLabel(secret, 'key', 16), iv: expandLabel(secret, 'iv', 12) };
 }
 
-/** Computes HKDF-Expand-Label (RFC 8446 section 7.1) without a context, for up to one hash's length. */
+/** Computes HKDF-Expand-Label (RFC 8446 section 7.1) without a context. The length is at most that of one hash. */
 function expandLabel(secret: Buffer, label: string, length: number): Buffer {
   const name = Buffer.from(`tls13 ${label}`);
   const info = Buffer.concat([Buffer.from([length >> 8, length & 0xff, name.length]), name, Buffer.of(0, 1)]);
   return hmac(secret, info).subarray(0, length);
 }
 
-/** Returns the pseudorandom function of TLS 1.2 (RFC 5246 section 5). */
+/** Computes the pseudorandom function of TLS 1.2 (RFC 5246 section 5). */
 function expandTls12(secret: Buffer, label: string, random: Buffer, length: number): Buffer {
   const seed = Buffer.concat([Buffer.from(label), random]);
   let expanded = Buffer.alloc(0);
@@ -98,7 +98,7 @@ function expandTls12(secret: Buffer, label: string, random: Buffer, length: numb
   return expanded.subarray(0, length);
 }
 
-/** Computes HMAC-SHA-256 (RFC 2104) with two plain hashes. A flood needs this, because Node's own HMAC is several times slower. */
+/** Computes HMAC-SHA-256 (RFC 2104) with two hashes. Node's own HMAC is several times slower, which would limit floods. */
 function hmac(key: Buffer, data: Buffer): Buffer {
   const inner = Buffer.alloc(blockLength, 0x36);
   const outer = Buffer.alloc(blockLength, 0x5c);

@@ -52,7 +52,7 @@ function traceOf(happenings: readonly Happening[], about: string): readonly Happ
   return happenings.filter(happening => {
     const { kind, text, detail } = happening;
     const [id = ''] = text.split(' ', 1);
-    const isOwn = kind === 'invocation' && text.endsWith(' begins') && detail.includes(name);
+    const isOwn = kind === 'invocation' && text.endsWith(' starts') && detail.includes(name);
     if (isOwn) worker = id;
     const isOfWorker = id === worker;
     if (isOfWorker && kind === 'invocation' && !isOwn) worker = undefined;

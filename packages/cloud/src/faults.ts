@@ -1,12 +1,12 @@
 import type { SeededRandom } from './seeded-random.ts';
 import { ServiceError, throttled } from './service-error.ts';
 
-/** The outcome of one attempt of a call. */
+/** The outcome of an attempt of a call. */
 export type Fate =
   | 'fine'
-  /** The service throttles the call. It accepts a part of a DynamoDB batch. */
+  /** The service throttles the call. Of a DynamoDB batch it executes a part. */
   | 'throttled'
-  /** The service returns an internal error (500). It executed no operation, or a part of a DynamoDB batch. */
+  /** The service returns an internal error (500). Of a DynamoDB batch it executes a part, and otherwise nothing. */
   | 'failed'
   /** The request is lost before it reaches the service. */
   | 'request_lost'
@@ -26,16 +26,16 @@ interface CallTry {
   readonly resource: string;
 }
 
-/** The share of attempts with each outcome, from 0 to 1. `failed` is for all services, `sns.failed` for one service. */
+/** The share of attempts with each outcome, from 0 to 1. `failed` applies to all services, `sns.failed` to one service. */
 export type FaultRates = Readonly<Record<string, number>>;
 
 /** The faults of a cloud in real or virtual time. */
 export interface FaultPlan {
-  /** The shares of all attempts. */
+  /** The shares that always apply. */
   readonly shares?: FaultRates;
-  /** Periods with more faults, of one service or one of its resources. */
+  /** Periods with additional faults of one service, or of one of its resources. */
   readonly spells?: readonly Spells[];
-  /** The share of sent messages, and of other batch entries, that a queue rejects individually. */
+  /** The share of batch entries, including sent messages, that a queue rejects individually. */
   readonly refusedEntries?: number;
   /** The share of deleted messages that a queue delivers again. */
   readonly copies?: number;
@@ -45,7 +45,7 @@ export interface FaultPlan {
   readonly fateOf?: (call: CallTry) => Fate | undefined;
 }
 
-/** A number (`count`) of periods of `length` milliseconds, which start within the first `within` milliseconds. */
+/** Describes `count` periods of `length` milliseconds, which start within the first `within` milliseconds. */
 interface Spells {
   readonly service: string;
   readonly resource?: string;
@@ -61,19 +61,19 @@ export type Faults = ReturnType<typeof makeFaults>;
 /** The faults of queues. */
 export type QueueFaults = Pick<Faults, 'comesAgain' | 'isEntryRefused'>;
 
-/** Creates faults according to a plan. */
+/** Creates the faults of a plan. */
 export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: string) => SeededRandom) {
   const random = randomOf('faults');
   const spells = (plan.spells ?? []).map((spell, index) => {
     const { number } = randomOf(`spells ${index}`);
-    return { ...spell, begin: Array.from({ length: spell.count }, () => now() + number() * spell.within) };
+    return { ...spell, starts: Array.from({ length: spell.count }, () => now() + number() * spell.within) };
   });
   let isOver = false;
   return {
     fateOf,
-    /** Returns the extra milliseconds of a slow call. */
-    slowness: () => random.number() * slowest,
-    /** Returns whether a rejected batch is rejected because of one entry. True for half of them, at random. */
+    /** Returns the additional latency of a slow call, in milliseconds. */
+    slowness: () => random.number() * maxSlowness,
+    /** Returns whether a fault of a batch affects an entry. It affects each entry with a probability of 50%. */
     isAboutEntry: () => random.happens(0.5),
     isEntryRefused: () => !isOver && random.happens(plan.refusedEntries),
     comesAgain: () => !isOver && random.happens(plan.copies),
@@ -87,16 +87,16 @@ export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: 
     if (isOver) return 'fine';
     const decided = plan.fateOf?.(call);
     if (decided) return decided;
-    for (const { service, resource = call.resource, begin, length, shares } of spells) {
+    for (const { service, resource = call.resource, starts, length, shares } of spells) {
       if (service !== call.service || resource !== call.resource) continue;
-      if (!begin.some(moment => moment <= now() && now() < moment + length)) continue;
+      if (!starts.some(moment => moment <= now() && now() < moment + length)) continue;
       const fate = draw(shares, service);
       if (fate !== 'fine') return fate;
     }
     return plan.shares ? draw(plan.shares, call.service) : 'fine';
   }
 
-  /** Draws one number for all outcomes, so that their shares add up. */
+  /** Selects an outcome at random. It draws one number for all outcomes, so their shares add up. */
   function draw(shares: FaultRates, service: string): Fate {
     let left = random.number();
     return (
@@ -108,14 +108,14 @@ export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: 
   }
 }
 
-/** Returns the error response of a service, if the outcome is an error. */
+/** Returns the error response of a service, if the outcome is an error response. */
 export function refusalBy(fate: Fate, service: string): ServiceError | undefined {
   if (fate === 'throttled') return throttled(service);
   if (fate !== 'failed') return undefined;
   return new ServiceError('InternalServerError', 'The service has failed.', 'server');
 }
 
-/** The maximum extra milliseconds of a slow call. */
-const slowest = 1_250;
+/** The maximum additional latency of a slow call, in milliseconds. */
+const maxSlowness = 1_250;
 
 const fates = ['dies_before', 'dies_after', 'throttled', 'failed', 'request_lost', 'answer_lost', 'slow'] as const;

@@ -1,4 +1,4 @@
-/** Creates a binary heap. Equal items have no defined order, so callers number them. */
+/** Creates a binary heap. The order of equal items is undefined, so callers number their items. */
 export function makeHeap<Item extends object>(isBefore: (one: Item, other: Item) => boolean) {
   const items: Item[] = [];
   return { first: (): Item | undefined => items[0], push, shift };

@@ -1,6 +1,6 @@
 import type { Clock } from './time.ts';
 
-/** The system's time. A pending timer does not keep the program alive. */
+/** The clock and timers of the system. A pending timer does not prevent the program from exiting. */
 export const realTime: Clock = {
   now: () => Date.now(),
   at: (moment, act) => after(moment - Date.now(), act),

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 
-/** A stream of random numbers, which depends only on its seed and name. */
+/** A stream of random numbers that depends only on its seed and name. */
 export type SeededRandom = ReturnType<typeof makeSeededRandom>;
 
 /**
- * Creates a stream of random numbers. Each user has a stream by its own name, so that additional draws do not affect
- * other users. The numbers come from sfc32, whose initial state is a hash of seed and name.
+ * Creates a stream of random numbers. Each user has a stream with its own name, so additional draws do not affect other
+ * users. The generator is sfc32. Its initial state is a hash of the seed and the name.
  */
 export function makeSeededRandom(seed: number, name: string) {
   const state = createHash('sha256').update(`${seed}/${name}`).digest();
   let [a, b, c] = [state.readInt32LE(0), state.readInt32LE(4), state.readInt32LE(8)];
   let counter = 1;
   return {
-    /** Draws a number from [0, 1). */
+    /** Draws a number in [0, 1). */
     number: () => whole() / 2 ** 32,
     bytes: (length: number) => Buffer.from(Array.from({ length }, () => whole() >>> 24)),
-    /** Returns true with this probability. If it is 0, draws no number. */
+    /** Returns true with the probability `share`. It draws no number if the probability is 0. */
     happens: (share = 0) => share > 0 && whole() / 2 ** 32 < share,
   };
 

@@ -1,4 +1,4 @@
-/** A service's error as the SDK throws it, identified by its name. The caller adds `$metadata`. */
+/** An error of a service, as the SDK throws it. The name identifies the error, and the caller adds `$metadata`. */
 export class ServiceError extends Error {
   readonly $fault: 'client' | 'server';
 
@@ -9,7 +9,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** Returns a service's throttling error, which each service names differently. */
+/** Creates a service's throttling error. Each service has a different name for it. */
 export function throttled(service: string): ServiceError {
   return new ServiceError(throttlingNames.get(service) ?? 'ThrottlingException', 'Rate exceeded');
 }

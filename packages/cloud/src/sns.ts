@@ -8,32 +8,32 @@ import { ServiceError } from './service-error.ts';
 
 export type TopicMessage = Omit<PublishCommandInput, 'TopicArn'>;
 
-/** Creates SNS. A topic exists from the first message published to it. `deliver` passes a message to a subscribed queue. */
+/** Creates an SNS emulator. A topic exists as soon as its ARN is used. `deliver` sends a message to a subscribed queue. */
 export function makeTopics(
   onPublish: (topicArn: string, message: TopicMessage) => void,
   deliver: (queueArn: string, message: TopicMessage) => void = () => {},
 ) {
   const subscriptions = new Map<string, Subscription>();
-  let made = 0;
+  let created = 0;
   const operations: Readonly<Record<string, (input: never) => Readonly<Record<string, string>>>> = {
     Publish: ({ TopicArn: topicArn = '', ...message }: PublishCommandInput) => {
       if (topicArn === '' || !message.Message)
-        throw new ServiceError('InvalidParameterException', 'There is no topic or no message.');
+        throw new ServiceError('InvalidParameterException', 'The request must contain a topic and a message.');
       onPublish(topicArn, message);
       for (const subscription of subscriptions.values()) {
         if (subscription.topicArn !== topicArn || !passes(subscription.filter, message)) continue;
         deliver(subscription.queueArn, message);
       }
-      made += 1;
-      return { MessageId: String(made) };
+      created += 1;
+      return { MessageId: String(created) };
     },
     Subscribe: ({ TopicArn: topicArn = '', Protocol, Endpoint: queueArn = '', Attributes }: SubscribeCommandInput) => {
       const { RawMessageDelivery, FilterPolicy = '{}' } = Attributes ?? {};
       if (Protocol !== 'sqs' || RawMessageDelivery !== 'true')
-        throw new ServiceError('InvalidParameter', 'Only queues may be subscribed locally, with raw message delivery.');
-      made += 1;
-      subscriptions.set(`${topicArn}:${made}`, { topicArn, queueArn, filter: JSON.parse(FilterPolicy) });
-      return { SubscriptionArn: `${topicArn}:${made}` };
+        throw new ServiceError('InvalidParameter', 'Only queues can subscribe locally, with raw message delivery.');
+      created += 1;
+      subscriptions.set(`${topicArn}:${created}`, { topicArn, queueArn, filter: JSON.parse(FilterPolicy) });
+      return { SubscriptionArn: `${topicArn}:${created}` };
     },
     Unsubscribe: ({ SubscriptionArn = '' }: UnsubscribeCommandInput) => {
       subscriptions.delete(SubscriptionArn);
@@ -42,12 +42,12 @@ export function makeTopics(
   };
   return { perform, execute };
 
-  /** Executes a command of the SDK. @throws {ServiceError} if SNS rejects it. */
+  /** Executes a command of the SDK. @throws {ServiceError} if SNS rejects it */
   function execute(command: { readonly input: object }): object {
     return perform(command.constructor.name.replace(/Command$/, ''), command.input);
   }
 
-  /** Performs an operation. @throws {ServiceError} if SNS rejects it. */
+  /** Performs an operation. @throws {ServiceError} if SNS rejects it */
   function perform(operation: string, input: object): Readonly<Record<string, string>> {
     const act = operations[operation];
     if (!act) throw new TypeError(`This SNS does not support ${operation}.`);
@@ -61,7 +61,7 @@ interface Subscription {
   readonly filter: FilterPolicy;
 }
 
-/** The accepted values of each message attribute. */
+/** The accepted values and prefixes of each message attribute. */
 type FilterPolicy = Readonly<Record<string, readonly (string | { readonly prefix: string })[]>>;
 
 function passes(filter: FilterPolicy, { MessageAttributes = {} }: TopicMessage): boolean {

@@ -1,4 +1,4 @@
-/** Returns the index of the first element that passes a test, which all later elements pass; otherwise the length. */
+/** Returns the index of the first element that passes a test, or the length of the list. All later elements must also pass the test. */
 export function firstWhere<Each>(sorted: readonly Each[], isReached: (each: Each) => boolean): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { makeTime } from '../src/time.ts';
 
-it('runs events in order of time, and simultaneous events in the order of scheduling', async () => {
+it('runs events by time, and simultaneous events in the order in which they were scheduled', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.record({ moment: fc.nat(20), isCancelled: fc.boolean() })), async plans => {
       const time = makeTime(0);
@@ -54,8 +54,8 @@ it.each<[string, () => Promise<unknown>]>([
   expect(said).toEqual(['settled', 'next']);
 });
 
-it('does not wait for work that is done at once, whose end Node does not report', { timeout: 2_000 }, async () => {
-  const jobs: object[] = []; // referenced: otherwise Node reports their end at garbage collection
+it('does not wait for synchronous work, for which Node reports no end', { timeout: 2_000 }, async () => {
+  const jobs: object[] = []; // a reference prevents garbage collection, at which Node would report the end of a job
   const hook = createHook({ init: (_id, type, _trigger, job) => void (type === 'SCRYPTREQUEST' && jobs.push(job)) });
   hook.enable();
   const time = makeTime(0);
@@ -65,7 +65,7 @@ it('does not wait for work that is done at once, whose end Node does not report'
   expect(jobs).toHaveLength(1);
 });
 
-it('rejects if an event throws, and can continue from there', async () => {
+it('rejects if an event throws, and can continue afterwards', async () => {
   const time = makeTime(0);
   time.at(1, () => {
     throw new Error('broken');

@@ -1,31 +1,31 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 
-/** An event of any kind. Its numbers are whole numbers from 1 to 2^53 - 1. */
+/** A business event. Its numbers must be whole numbers from 1 to 2^53 - 1. */
 export type BusinessEvent = { [Name in EventName]: EventOf<Name> }[EventName];
 
 export type EventName = keyof typeof eventFields;
 
 type EventOf<Name extends EventName> = {
-  /** The account that the event belongs to. */
+  /** The id of the account that the event belongs to. */
   readonly id_conta: string;
   readonly event: Name;
-  /** Your own id of the event: of events with the same account, name and id, one is delivered. @default - a random UUID */
+  /** Your own id of the event. Emissor delivers only one of several events with the same account, name and id. @default - a random UUID */
   readonly id?: string | undefined;
 } & { readonly [Field in (typeof eventFields)[Name][number]]: number };
 
 /** The ids of an event that the queue has accepted. */
 export interface SentEvent {
   readonly id: string;
-  /** The header `webhook-id` of the event's deliveries. */
+  /** The `webhook-id` header of the event's deliveries. */
   readonly webhookId: string;
   /** The queue's id of the message. */
   readonly messageId: string;
 }
 
 /**
- * The outcome of one of many events. `failed`: the queue rejected it, or its response is unknown. Publishing it again
- * with this `id` has no side effects. `code` is an error code of SQS, of the network or of the SDK.
+ * The result of publishing one of several events. `failed` means that the queue rejected the event or did not respond. It is
+ * safe to publish the event again with this `id`. `code` is an error code of SQS, of the network or of the SDK.
  */
 export type Result =
   | ({ readonly status: 'sent' } & SentEvent)
@@ -38,7 +38,7 @@ export type Publisher = ReturnType<typeof createPublisher>;
  * Creates a publisher.
  *
  * @param options.queueUrl - the service's output `EventsQueueUrl`
- * @param options.client - by default one with the settings of the environment, which waits at most 10 s for an answer
+ * @param options.client - the SQS client. The default client uses the settings of the environment and waits at most 10 s for a response
  * @throws {TypeError} if `queueUrl` is not a URL
  */
 export function createPublisher(options: { readonly queueUrl: string | undefined; readonly client?: SQSClient }) {
@@ -46,7 +46,7 @@ export function createPublisher(options: { readonly queueUrl: string | undefined
   if (!URL.canParse(QueueUrl)) throw new TypeError('queueUrl must be the URL of the events queue.');
   return { publish, publishAll };
 
-  /** Publishes one event. @throws {TypeError} if it is invalid, or the SDK's error if it could not be sent */
+  /** Publishes one event. @throws {TypeError} if the event is invalid, or the SDK's error if sending fails */
   async function publish(event: BusinessEvent): Promise<SentEvent> {
     const findings = findingsOf(event);
     if (findings.length > 0) throw new TypeError(`The event was not sent: ${findings.join('; ')}.`);
@@ -55,7 +55,7 @@ export function createPublisher(options: { readonly queueUrl: string | undefined
     return { ...ids, messageId };
   }
 
-  /** Publishes events, ten per request. Returns the results in the order of the events; invalid or failed events do not throw. */
+  /** Publishes events, ten per request. Returns the results in the order of the events. It does not throw for invalid or failed events. */
   async function publishAll(events: readonly BusinessEvent[]): Promise<Result[]> {
     const results: Result[] = [];
     const messages: (ReturnType<typeof messageOf> & { readonly Id: string })[] = [];
@@ -67,11 +67,11 @@ export function createPublisher(options: { readonly queueUrl: string | undefined
     for (let first = 0; first < messages.length; first += 10) {
       const batch = messages.slice(first, first + 10);
       const Entries = batch.map(({ Id, message }) => ({ Id, ...message }));
-      const answer = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries })).catch(codeOf);
+      const response = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries })).catch(codeOf);
       for (const { Id: own, ids } of batch) {
         const isOwn = ({ Id }: { readonly Id: string | undefined }) => Id === own;
-        const messageId = typeof answer === 'string' ? undefined : answer.Successful?.find(isOwn)?.MessageId;
-        const code = typeof answer === 'string' ? answer : (answer.Failed?.find(isOwn)?.Code ?? 'Unanswered');
+        const messageId = typeof response === 'string' ? undefined : response.Successful?.find(isOwn)?.MessageId;
+        const code = typeof response === 'string' ? response : (response.Failed?.find(isOwn)?.Code ?? 'Unanswered');
         results[Number(own)] = messageId ? { status: 'sent', ...ids, messageId } : { status: 'failed', ...ids, code };
       }
     }
@@ -79,7 +79,7 @@ export function createPublisher(options: { readonly queueUrl: string | undefined
   }
 }
 
-/** Returns the problems of an event, as `field: reason`, without its values. */
+/** Returns the problems of an event as `field: reason`. They never contain values of the event. */
 export function findingsOf(event: unknown): readonly string[] {
   if (typeof event !== 'object' || event === null || Array.isArray(event)) return ['the event must be an object'];
   const { event: name, ...values }: Readonly<Record<string, unknown>> = { ...event };
@@ -92,7 +92,7 @@ export function findingsOf(event: unknown): readonly string[] {
   });
 }
 
-/** Returns the header `webhook-id` of the deliveries of an event. */
+/** Returns the `webhook-id` header of an event's deliveries. */
 export function webhookIdOf(account: string, eventName: string, id: string): string {
   const identity = JSON.stringify([account, eventName, id]);
   return `evt_${createHash('sha256').update(identity).digest('base64url').slice(0, 27)}`;
@@ -117,7 +117,7 @@ function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Returns the code or the name of an error. Its text may repeat an event. */
+/** Returns the code or the name of an error. The message is omitted because it may contain the event. */
 function codeOf(error: { readonly name: string; readonly code?: string }): string {
   return error.code ?? error.name;
 }
@@ -133,7 +133,7 @@ const texts: Readonly<Record<string, { readonly pattern: RegExp; readonly reason
 const demand = ['id_demanda'] as const;
 const proposal = ['id_proposta', 'id_demanda'] as const;
 
-/** The fields of each event next to `id_conta`, `event` and `id`. */
+/** The fields of each event in addition to `id_conta`, `event` and `id`. */
 const eventFields = {
   'demanda.criada': demand,
   'demanda.cancelada': demand,
@@ -145,5 +145,5 @@ const eventFields = {
   'reembolso.solicitado': proposal,
 } as const;
 
-/** In milliseconds. The SDK's own client has no timeout. */
+/** The timeouts in milliseconds. The SDK's default client has none. */
 const timeouts = { connectionTimeout: 3_000, socketTimeout: 10_000 };

@@ -10,7 +10,7 @@ interface Entry {
   readonly MessageGroupId: string;
 }
 
-/** Creates a publisher for a queue with the test's responses. Also returns the entries of each request. */
+/** Creates a publisher with a stub of the queue. Also returns the entries of each request. */
 function publisherTo(answer: (entries: readonly Entry[]) => object = taken) {
   const requests: (readonly Entry[])[] = [];
   const client = new SQSClient({ region: 'us-east-1', credentials: { accessKeyId: 'test', secretAccessKey: 'test' } });
@@ -52,7 +52,7 @@ describe('publish', () => {
     expect(JSON.parse(requests[0]?.[0]?.MessageBody ?? '')).toEqual(event(7));
   });
 
-  it('creates an id for an event without one', async () => {
+  it('generates a missing id', async () => {
     const { publish, requests } = publisherTo();
     const { id, webhookId } = await publish({ id_conta: 'acme', event: 'demanda.criada', id_demanda: 7 });
     expect(id).toMatch(/^[0-9a-f-]{36}$/);
@@ -67,7 +67,7 @@ describe('publish', () => {
     expect(JSON.parse(requests[0]?.[0]?.MessageBody ?? '').id).toBe(id);
   });
 
-  it('throws for an invalid event, which it does not send', async () => {
+  it('throws for an invalid event and does not send it', async () => {
     const { publish, requests } = publisherTo();
     await expect(publish({ ...event(0), id: '' })).rejects.toThrow(
       new TypeError(
@@ -77,7 +77,7 @@ describe('publish', () => {
     expect(requests).toEqual([]);
   });
 
-  it('throws the error of the client', async () => {
+  it("throws the client's error", async () => {
     const error = new Error('no permission');
     const { publish } = publisherTo(() => {
       throw error;
@@ -123,7 +123,7 @@ describe('publishAll', () => {
   it.each([
     [Object.assign(new Error('canary-7f3a'), { name: 'AccessDenied' }), 'AccessDenied'],
     [Object.assign(new Error('canary-7f3a'), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
-  ])('continues after a request that fails, and returns its code alone: %s', async (error, code) => {
+  ])('continues after a failed request, and returns only its error code: %s', async (error, code) => {
     let requests = 0;
     const { publishAll } = publisherTo(entries => {
       requests += 1;
@@ -144,32 +144,32 @@ describe('findingsOf', () => {
   const id = 'id: must be a string of 1 to 128 characters';
   const number = 'id_demanda: must be a whole number from 1 to 2^53 - 1';
 
-  it.each<[what: string, given: unknown, findings: readonly string[]]>([
+  it.each<[title: string, value: unknown, findings: readonly string[]]>([
     ['a valid event', event(7), []],
     ['an absent id', { ...event(7), id: undefined }, []],
     ['an id of 128 characters outside the BMP', { ...event(7), id: '💧'.repeat(128) }, []],
     ['null', null, ['the event must be an object']],
     ['a list', [event(7)], ['the event must be an object']],
-    ['a name of every object', { ...event(7), event: 'constructor' }, [`event: must be one of ${names}`]],
-    ['no event', {}, [`event: must be one of ${names}`]],
-    ['no account', { ...event(7), id_conta: undefined }, ['id_conta: is missing']],
+    ['the name of an inherited property', { ...event(7), event: 'constructor' }, [`event: must be one of ${names}`]],
+    ['an object without an event name', {}, [`event: must be one of ${names}`]],
+    ['an event without an account', { ...event(7), id_conta: undefined }, ['id_conta: is missing']],
     ['the account of smoke tests', { ...event(7), id_conta: '_smoke' }, [account]],
     ['an account that ends with a line break', { ...event(7), id_conta: 'acme\n' }, [account]],
     ['an account of 65 characters', { ...event(7), id_conta: 'a'.repeat(65) }, [account]],
     ['an id of 129 characters', { ...event(7), id: '💧'.repeat(129) }, [id]],
     ['an id that is a number', { ...event(7), id: 5 }, [id]],
-    ['a number given as a string', { ...event(7), id_demanda: '7' }, [number]],
+    ['a number as a string', { ...event(7), id_demanda: '7' }, [number]],
     ['a number that is too large', { ...event(7), id_demanda: 2 ** 53 }, [number]],
     ['a missing field', { ...event(7), event: 'proposta.recebida' }, ['id_proposta: is missing']],
     ['a misspelt id', { ...event(7), ID: 'x' }, ['ID: is not a field of this event']],
     ['a field of another event', { ...event(7), id_proposta: 20 }, ['id_proposta: is not a field of this event']],
-    ['a field without a value', { ...event(7), canal: undefined }, []],
-  ])('of %s', (_what, given, findings) => {
-    expect(findingsOf(given)).toEqual(findings);
+    ['an undefined field', { ...event(7), canal: undefined }, []],
+  ])('returns the problems of %s', (_title, value, findings) => {
+    expect(findingsOf(value)).toEqual(findings);
   });
 });
 
-it("webhookIdOf returns OpenSSL's hash of account, event and id as JSON", () => {
+it('webhookIdOf returns the same hash as OpenSSL for account, event and id as JSON', () => {
   // printf '["acme","demanda.criada","\xf0\x9f\x92\xa7"]' | openssl dgst -sha256 -binary | base64
   expect(webhookIdOf('acme', 'demanda.criada', '💧')).toBe('evt_po2XwIv1yKlxspsyzM9c-pVGsHE');
 });

@@ -3,22 +3,21 @@ import path from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
-/** The two hosts. */
 export type Host = 'auth' | 'base';
 
 /**
- * The committed OpenAPI documents with resolved references. The schemas of responses and events are closed here,
- * because today's service must not send the future fields and values that the published schemas accept.
+ * The published OpenAPI documents with resolved references. Here, the schemas of responses and events reject unknown fields and
+ * values, because the current service must send none.
  */
 export const documents: Readonly<Record<Host, OpenApiDocument>> = {
   auth: read('auth.openapi.json'),
   base: read('webhooks.openapi.json'),
 };
 
-/** The parts of the document that the contract test reads. */
+/** The parts of a document that the contract test reads. */
 interface OpenApiDocument {
   readonly paths: Readonly<Record<string, PathItem>>;
-  /** Webhooks, which only {base_url} has. */
+  /** The deliveries. Only the document of {base_url} has them. */
   readonly webhooks?: Readonly<Record<string, { readonly post: Webhook }>>;
   readonly 'x-not-found': ResponseObject;
 }
@@ -49,7 +48,7 @@ interface MediaType {
   readonly examples?: Readonly<Record<string, { readonly value: Refusal }>>;
 }
 
-/** The members that distinguish the refusals of {base_url}, {auth_url} and the gateway. */
+/** The members of error bodies of {base_url}, {auth_url} and the gateway. */
 export interface Refusal {
   readonly status?: number;
   readonly code?: string;
@@ -59,9 +58,9 @@ export interface Refusal {
   readonly errors?: readonly { readonly code: string }[];
 }
 
-/** Returns the faults of a value by a schema of the documents. */
+/** Validates a value against a schema of the documents. Returns the faults. */
 export function faultsOf(value: unknown, schema: object): string[] {
-  const validate = ajv.compile(schema); // Ajv caches the validator of a schema
+  const validate = ajv.compile(schema); // Ajv caches validators
   if (validate(value)) return [];
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || 'the body'} ${message}`);
 }
@@ -89,7 +88,7 @@ function read(file: string): OpenApiDocument {
   }
 }
 
-/** Returns the rules that close a schema: no unknown field or value, and one of its forms. */
+/** Returns the rules with which a schema rejects unknown fields, unknown values, and other combinations of fields. */
 function ownRules(schema: OpenSchema): object {
   const { additionalProperties, 'x-extensible-enum': values, 'x-forms': forms, type } = schema;
   const isNullable = Array.isArray(type) && type.includes('null');

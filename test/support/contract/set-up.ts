@@ -3,17 +3,17 @@ import { authUrl, baseUrl } from '../e2e-target.ts';
 import type { Host } from './document.ts';
 import { faultsMet, responseFaults } from './judge.ts';
 
-// The set-up file of the end-to-end suites. A test fails if a response of the run, or a delivery to a receiver, does not match the OpenAPI document.
+// Sets up the end-to-end suites. A test fails if a response of the run, or a delivery to a receiver, does not match the OpenAPI document.
 
 const hosts = new Map<string, Host>([
   [new URL(authUrl).origin, 'auth'],
   [new URL(baseUrl).origin, 'base'],
 ]);
-const isObserved = Symbol.for('emissor.observed'); // suites share a process, and this file runs for each
+const isObserved = Symbol.for('emissor.observed'); // suites share a process, and each suite runs this file
 const { fetch } = globalThis;
 if (!(isObserved in fetch)) globalThis.fetch = Object.assign(observedFetch, { [isObserved]: true });
 
-const expectNoFaults = () => expect(faultsMet.splice(0), 'not described by docs/api/*.openapi.json').toEqual([]);
+const expectNoFaults = () => expect(faultsMet.splice(0), 'differences from docs/api/*.openapi.json').toEqual([]);
 afterEach(expectNoFaults);
 afterAll(expectNoFaults);
 
@@ -30,14 +30,14 @@ async function observedFetch(input: string | URL | Request, init?: RequestInit):
   return response;
 }
 
-/** Returns the host of a local run that a suite started itself, which is recognised by its paths. */
+/** Returns the host for a path of a local run that a suite has started. */
 function hostOfPath(origin: string, path: string): Host | undefined {
   if (!origin.startsWith('http://127.0.0.1:')) return undefined;
   if (path.startsWith('/v1/webhooks') || path === '/.well-known/oauth-protected-resource') return 'base';
   return path.startsWith('/oauth/v1/') || path.startsWith('/.well-known/') ? 'auth' : undefined;
 }
 
-/** Decodes a path like the gateway, which leaves malformed escapes unchanged. */
+/** Decodes a path as the gateway does. Malformed escapes remain unchanged. */
 function decoded(path: string): string {
   return path.replace(/(?:%[0-9a-f]{2})+/gi, encoded => {
     try {

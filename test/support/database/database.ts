@@ -7,10 +7,10 @@ import { makeDocumentClient, makeDynamo } from '../../../lambdas/platform/aws/dy
 import { ItemProtocol } from '../../../lambdas/platform/aws/item-protocol.ts';
 import { type TableName, tableDefinition } from '../../../tools/support/tables.ts';
 
-/** A DynamoDB for one test file, on the engine that `EMISSOR_DYNAMODB` names. */
+/** A database for one test file. `EMISSOR_DYNAMODB` selects the engine. */
 export type Database = Awaited<ReturnType<typeof startDatabase>>;
 
-/** Starts a DynamoDB with these tables. The caller stops it in `afterAll`. */
+/** Starts a database with these tables. The caller must stop it in `afterAll`. */
 export async function startDatabase(...names: TableName[]) {
   const engine = dynamoDbLocal() ?? (await startMemoryDynamoDb());
   const region = `test-${randomUUID()}`;
@@ -44,15 +44,15 @@ export async function startDatabase(...names: TableName[]) {
         error => Promise.reject(Object.assign(error, { $metadata: twice(error) })),
       );
     },
-    { step: 'build', name: 'repeatOperation' }, // outside of the SDK's own retries, which restart the count
+    { step: 'build', name: 'repeatOperation' }, // before the SDK's retries, which restart the count of attempts
   );
   return {
     dynamo: makeDynamo(client),
     /** The client behind `dynamo`, to which a test can add middleware. */
     client,
-    /** The address of the database for other clients. An endpoint has many databases, each with its own region. */
+    /** The endpoint and the region for other clients. An endpoint has a separate database for each region. */
     ...{ endpoint: engine.endpoint, region },
-    /** Every DynamoDB operation sent through `dynamo` so far, such as `BatchGetItemCommand`. */
+    /** The names of all commands that the client has sent, such as `BatchGetItemCommand`. */
     operations,
     repeatNext,
     stop: async () => {
@@ -61,10 +61,10 @@ export async function startDatabase(...names: TableName[]) {
     },
   };
 
-  /** Sends the next operation of that name twice and reports two attempts, as the SDK does after a lost response. */
-  function repeatNext(operation: string, meanwhile?: () => Promise<unknown>): void {
+  /** Repeats the next operation of that name after `act`, and reports two attempts, as the SDK does after a lost response. */
+  function repeatNext(operation: string, act?: () => Promise<unknown>): void {
     repeated = operation;
-    between = meanwhile;
+    between = act;
   }
 }
 
@@ -73,7 +73,7 @@ function twice({ $metadata }: { readonly $metadata?: object }) {
   return { ...$metadata, attempts: 2 };
 }
 
-/** Returns a signer. Both engines read only the region of a signature, and computing one takes a tenth of a run. */
+/** Returns a signer that computes no signatures, which take a tenth of a run. The engines read only the region. */
 export function withoutSignature(region: string) {
   const scope = `20261121/${region}/dynamodb/aws4_request`;
   return async function sign<Request extends { headers: Record<string, string> }>(request: Request): Promise<Request> {
@@ -83,15 +83,15 @@ export function withoutSignature(region: string) {
   };
 }
 
-/** The engine that responds to a test file's DynamoDB requests. */
+/** A DynamoDB engine. */
 interface Engine {
   readonly endpoint: string;
-  /** The settings with which a client reaches it. */
+  /** The settings for clients. */
   readonly client: Pick<DynamoDBClientConfig, 'requestHandler' | 'protocol'>;
   stop(): Promise<void>;
 }
 
-/** Starts a DynamoDB in this process. Its client uses no connection, because HTTP takes a third of a run. */
+/** Starts DynamoDB in this process. Its client calls it directly, because HTTP takes a third of a run. */
 async function startMemoryDynamoDb(): Promise<Engine> {
   const { endpoint, answer, stop } = await startDynamoDb();
   const handle = async ({ headers, body = '' }: { headers: Record<string, string>; body?: string | Uint8Array }) => {
@@ -102,13 +102,13 @@ async function startMemoryDynamoDb(): Promise<Engine> {
   return { endpoint, stop, client: { requestHandler, protocol: ItemProtocol } };
 }
 
-/** Returns DynamoDB Local if the run has one. Its tables exist until the run ends. */
+/** Returns DynamoDB Local if the run uses it. Its tables exist until the run ends. */
 function dynamoDbLocal(): Engine | undefined {
   const endpoint = inject('dynamoDbLocal');
   return endpoint ? { endpoint, client: { requestHandler: { httpAgent } }, stop: async () => {} } : undefined;
 }
 
-/** The server closes connections that are idle for 30 s, so clients close theirs first. */
+/** The settings close idle connections after 5 s, before the server closes them after 30 s. */
 const httpAgent = { keepAlive: true, timeout: 5_000 };
 
 /** Creates a table and waits until it is active. */

@@ -2,7 +2,7 @@ import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { Dynamo } from '../../../lambdas/platform/aws/dynamo.ts';
 import { inBatches } from '../../../lambdas/platform/in-batches.ts';
 
-/** Puts items into a table, 25 in each request, which is DynamoDB's limit. */
+/** Puts items into a table. A request has at most 25 items, which is DynamoDB's limit. */
 export async function putAll(dynamo: Dynamo, table: string, items: readonly object[]): Promise<void> {
   for await (const some of inBatches(items, 25)) {
     const puts = some.map(item => ({ PutRequest: { Item: { ...item } } }));

@@ -20,7 +20,7 @@ it.each([
 it.each([
   ['fix(samples): report truncated responses as failures', undefined],
   ['refactor!: use one word for one thing', undefined],
-  ['delivery: end a sweep', /no Conventional Commit/],
+  ['delivery: end a sweep', /not a Conventional Commit/],
   [`docs: ${'a'.repeat(67)}`, /72 characters/],
 ])('judges the subject %s', (subject, fault) => {
   const found = subjectFault(subject);

@@ -2,19 +2,19 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { notKnown } from './refusals.ts';
 
-/** An item as stored by DynamoDB, or a part of it. Stored values are immutable, and a write replaces them. */
+/** An item as DynamoDB stores it, or a part of an item. Stored values are immutable, and a write replaces them. */
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
-/** Stored bytes. In JSON they are base64, as in DynamoDB's protocol. */
+/** Binary data. Its JSON form is base64, as in DynamoDB's protocol. */
 export class Bytes extends Uint8Array {
   toJSON(): string {
     return Buffer.from(this).toString('base64');
   }
 }
 
-/** Returns the canonical form of a number. Supports only whole numbers, because JavaScript's numbers are doubles. */
+/** Returns the canonical form of a number. It rejects fractions, because JavaScript's numbers are doubles. */
 export function wholeNumber(text: string): string {
-  if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(Number(text))) throw notKnown(`${text}: numbers are whole`);
+  if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(Number(text))) throw notKnown(`the number ${text}`);
   return String(Number(text));
 }
 
@@ -23,7 +23,7 @@ export function areEqual(one: AttributeValue | undefined, other: AttributeValue 
   return one !== undefined && isDeepStrictEqual(one, other);
 }
 
-/** Compares two strings, numbers or binaries: negative, zero or positive, or `NaN` for values without an order. */
+/** Compares two strings, numbers or binaries. Returns a negative number, 0 or a positive number, or `NaN` for values without an order. */
 export function compareValues(one: AttributeValue | undefined, other: AttributeValue | undefined): number {
   const isOrdered = one && other && typeOf(one) === typeOf(other) && orderedTypes.includes(typeOf(one));
   return isOrdered ? compareTexts(sortText(one), sortText(other)) : Number.NaN;
@@ -43,13 +43,13 @@ export function typeOf(value: AttributeValue): string {
 }
 
 /**
- * Returns the sort text of a string, number or binary. JavaScript orders such texts as DynamoDB orders values of one
- * type, strings by their UTF-8 bytes. UTF-16 code units would order surrogates differently.
+ * Returns the sort text of a string, number or binary. JavaScript orders sort texts as DynamoDB orders values of one
+ * type. DynamoDB orders strings by their UTF-8 bytes, but UTF-16 code units order surrogates differently.
  */
 export function sortText({ S, N, B = new Uint8Array() }: AttributeValue): string {
   if (N !== undefined) return String(BigInt(N) + 2n ** 53n).padStart(17, '0');
   if (S === undefined) return Buffer.from(B).toString('latin1');
-  return high.test(S) ? S.replace(everyHigh, unit => String.fromCharCode(placeOf(unit.charCodeAt(0)))) : S;
+  return high.test(S) ? S.replace(everyHigh, unit => String.fromCharCode(rankOf(unit.charCodeAt(0)))) : S;
 }
 
 /**
@@ -66,7 +66,7 @@ export function itemSize(item: Attributes): number {
 const high = /[\ud800-\uffff]/;
 const everyHigh = /[\ud800-\uffff]/g;
 
-function placeOf(unit: number): number {
+function rankOf(unit: number): number {
   return unit >= 0xe000 ? unit - 0x800 : unit + 0x2000;
 }
 
@@ -79,7 +79,7 @@ function valueSize(value: AttributeValue): number {
   return 1;
 }
 
-/** Returns one byte for every two digits, one for the exponent, and one for a minus sign. */
+/** Counts one byte for every two digits, one for the exponent, and one for a minus sign. */
 function numberSize(number: string): number {
   const digits = number.replace(/-|0+$/g, '');
   return Math.ceil(digits.length / 2) + (number.startsWith('-') ? 2 : 1);

@@ -10,7 +10,7 @@ import { keyIn } from './keys.ts';
 import { checkOptions, notKnown, validationError } from './refusals.ts';
 import type { Table } from './table.ts';
 
-/** Creates the operations on several items. */
+/** Creates the batch operations of DynamoDB. */
 export function makeBatches(tableOf: (name: string | undefined) => Table) {
   return { get, write, insert };
 
@@ -45,14 +45,14 @@ export function makeBatches(tableOf: (name: string | undefined) => Table) {
     return { UnprocessedItems: {} };
   }
 
-  /** Executes PartiQL statements. Each has its own outcome. */
+  /** Executes PartiQL statements. Each statement succeeds or fails independently. */
   function insert(request: BatchExecuteStatementCommandInput): object {
     checkOptions(request, ['Statements']);
     const inserts = (request.Statements ?? []).map(readInsert);
     checkBatch(inserts, 25);
     return {
       Responses: inserts.map(({ name, item }) => {
-        const error = failureOf(name, item);
+        const error = insertItem(name, item);
         return { TableName: name, ...(error && { Error: { Code: codeOf(error), Message: error.message } }) };
       }),
     };
@@ -62,15 +62,15 @@ export function makeBatches(tableOf: (name: string | undefined) => Table) {
   function readInsert({ Statement: text = '', Parameters: values = [], ...others }: BatchStatementRequest) {
     checkOptions(others, []);
     const [, name, list = ''] = /^INSERT INTO "([^"]+)" VALUE \{('[^',]+':\?(?:,'[^',]+':\?)*)\}$/.exec(text) ?? [];
-    const given = list.match(/[^',:?]+/g) ?? [];
-    if (name === undefined || given.length !== values.length) throw notKnown(`the statement ${text}`);
-    if (new Set(given).size < given.length) throw validationError('A statement names an attribute once');
-    const item = Object.fromEntries(given.flatMap((attribute, at) => (values[at] ? [[attribute, values[at]]] : [])));
+    const names = list.match(/[^',:?]+/g) ?? [];
+    if (name === undefined || names.length !== values.length) throw notKnown(`the statement ${text}`);
+    if (new Set(names).size < names.length) throw validationError('A statement must not repeat an attribute');
+    const item = Object.fromEntries(names.flatMap((attribute, at) => (values[at] ? [[attribute, values[at]]] : [])));
     return { name, item, key: keyIn(tableOf(name).key, item) };
   }
 
-  /** Inserts an item. An existing item stays unchanged. */
-  function failureOf(name: string, item: Attributes): ServiceError | undefined {
+  /** Inserts an item and returns the error, if any. An existing item is not changed. */
+  function insertItem(name: string, item: Attributes): ServiceError | undefined {
     try {
       const table = tableOf(name);
       table.check(item);
@@ -89,9 +89,9 @@ function codeOf({ name }: ServiceError): string {
   return name === 'ValidationException' ? 'ValidationError' : name.replace('Exception', '');
 }
 
-/** @throws {ServiceError} if the batch is empty or too large, or contains an item twice. */
-export function checkBatch(wanted: readonly { readonly name: string; readonly key: Attributes }[], most: number): void {
+/** @throws {ServiceError} if the batch is empty or too large, or contains an item twice */
+export function checkBatch(wanted: readonly { readonly name: string; readonly key: Attributes }[], max: number): void {
   const texts = wanted.map(({ name, key }) => JSON.stringify([name, ...Object.entries(key).sort()]));
-  if (wanted.length > 0 && wanted.length <= most && new Set(texts).size === wanted.length) return;
-  throw validationError(`A batch has 1 to ${most} items, each once.`);
+  if (wanted.length > 0 && wanted.length <= max && new Set(texts).size === wanted.length) return;
+  throw validationError(`A batch must have 1 to ${max} different items.`);
 }

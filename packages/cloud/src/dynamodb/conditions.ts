@@ -5,7 +5,7 @@ import { makeReader, type Path, type Placeholders, type Test } from './reader.ts
 import { notKnown, validationError } from './refusals.ts';
 
 /**
- * Returns whether a condition holds for an item. A missing item is treated as an item without attributes.
+ * Returns whether an item meets a condition. A missing item is treated as an item without attributes.
  *
  * @throws {ServiceError} if an operator does not support a value's type, or bounds have no order.
  */
@@ -36,14 +36,14 @@ export function holds(condition: string, item: Attributes, placeholders: Placeho
   }
 }
 
-/** The part of a table or an index that a query reads: a partition, or a range of it. */
+/** The part of a table or an index that a query reads, which is a partition or a range of its sort keys. */
 export interface Stretch {
   readonly hash: AttributeValue;
-  /** Compares the sort text of a range key with the range. Returns a negative number before it, and 0 in it. */
+  /** Compares a sort text with the range. Returns a negative number before the range, 0 in it, and a positive number after it. */
   readonly side: (text: string) => number;
 }
 
-/** Parses a key condition. @throws {ServiceError} for values that are invalid in keys. */
+/** Parses a key condition. @throws {ServiceError} if a value is invalid in a key */
 export function readKeyCondition(condition: string, [hashKey, rangeKey]: Key, placeholders: Placeholders): Stretch {
   const read = makeReader(condition, placeholders);
   const tests = [read.test()];

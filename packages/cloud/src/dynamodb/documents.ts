@@ -4,25 +4,25 @@ import { convertToAttr } from '@aws-sdk/util-dynamodb';
 import { type Attributes, Bytes, wholeNumber } from './attribute-values.ts';
 import { notKnown } from './refusals.ts';
 
-/** An item, or a part of one, in native JavaScript values. */
+/** An item or a part of an item, as native JavaScript values. */
 export type NativeItem = Record<string, NativeAttributeValue>;
 
-/** Converts the input of a document client's command. The result shares no objects with it. */
+/** Converts the input of a document client's command. The result shares no objects with the input. */
 export function requestOf(input: unknown): unknown {
   if (Array.isArray(input)) return input.map(requestOf);
   return typeof input === 'object' && input !== null ? eachOf(input, fieldOf) : input;
 }
 
-/** Converts a response for the document client. It shares no objects with stored items. */
-export function documentOf(answer: object): object {
-  return eachOf(answer, (value: never, name) => {
+/** Converts a response for the document client. The result shares no objects with stored items. */
+export function documentOf(response: object): object {
+  return eachOf(response, (value: never, name) => {
     if (['Item', 'Attributes', 'LastEvaluatedKey'].includes(name)) return nativeItem(value);
     if (name === 'Items') return nativeItems(value);
     return name === 'Responses' && !Array.isArray(value) ? eachOf(value, nativeItems) : value;
   });
 }
 
-/** Returns an item in native JavaScript values. */
+/** Returns an item as native JavaScript values. */
 export function nativeItem(item: Attributes): NativeItem {
   return eachOf(item, native);
 }
@@ -39,18 +39,18 @@ function fieldOf(value: never, name: string): unknown {
   return name === 'Parameters' ? (value as NativeAttributeValue[]).map(attributeOf) : requestOf(value);
 }
 
-/** Converts strings first, because most values are strings and the library checks all other types before them. */
+/** Converts a value. Strings bypass the library, because most values are strings and the library checks all other types first. */
 function attributeOf(value: NativeAttributeValue): AttributeValue {
   if (typeof value === 'string' && value !== '') return { S: value };
-  return kept(convertToAttr(value, { removeUndefinedValues: true }));
+  return copyOf(convertToAttr(value, { removeUndefinedValues: true }));
 }
 
-/** Copies a value that the library returned, so that no objects are shared. */
-function kept(value: AttributeValue): AttributeValue {
+/** Copies a value that the library returned, because the library may return objects of its input. */
+function copyOf(value: AttributeValue): AttributeValue {
   if (value.N !== undefined) return { N: wholeNumber(value.N) };
   if (value.B !== undefined) return { B: Bytes.from(value.B) };
-  if (value.L !== undefined) return { L: value.L.map(kept) };
-  if (value.M !== undefined) return { M: eachOf(value.M, kept) };
+  if (value.L !== undefined) return { L: value.L.map(copyOf) };
+  if (value.M !== undefined) return { M: eachOf(value.M, copyOf) };
   if (value.SS ?? value.NS ?? value.BS) throw notKnown('sets');
   return value;
 }

@@ -13,7 +13,7 @@ export interface KeyAttribute {
   readonly maxLength: number;
 }
 
-/** Reads the key of a table or an index from its definition. */
+/** Returns the key in the definition of a table or an index. */
 export function readKey(
   schema: readonly KeySchemaElement[] = [],
   definitions: readonly AttributeDefinition[] = [],
@@ -22,7 +22,7 @@ export function readKey(
     const type = definitions.find(({ AttributeName }) => AttributeName === name)?.AttributeType ?? '';
     return { name, type, maxLength: KeyType === 'HASH' ? 2_048 : 1_024 };
   });
-  if (!hash) throw new TypeError('A key has an attribute.');
+  if (!hash) throw new TypeError('A key must have at least one attribute.');
   return [hash, ...ranges];
 }
 
@@ -31,19 +31,19 @@ export function keyIn(key: Key, item: Attributes): Attributes {
   return Object.fromEntries(key.flatMap(({ name }) => (item[name] ? [[name, item[name]]] : [])));
 }
 
-/** Returns a key value that must exist. */
+/** Returns the value of a key attribute. @throws {ServiceError} if the item lacks it */
 export function keyValue(item: Attributes, { name }: KeyAttribute): AttributeValue {
   const { [name]: value } = item;
   if (!value) throw validationError(`One or more parameter values were invalid: Missing the key ${name} in the item`);
   return value;
 }
 
-/** @throws {ServiceError} if an item lacks a key attribute or has an invalid key value. */
+/** @throws {ServiceError} if an item lacks a key attribute or has an invalid key value */
 export function checkKey(key: Key, item: Attributes): void {
   for (const attribute of key) checkKeyValue(attribute, keyValue(item, attribute));
 }
 
-/** @throws {ServiceError} if a value is empty, too long, or of another type. */
+/** @throws {ServiceError} if a value is empty, too long, or of another type */
 export function checkKeyValue({ name, type, maxLength }: KeyAttribute, value: AttributeValue): void {
   const length = value.B?.length ?? Buffer.byteLength(value.S ?? '1');
   if (typeOf(value) === type && length > 0 && length <= maxLength) return;

@@ -5,46 +5,46 @@ import type { ServiceError } from '../service-error.ts';
 export type Refuse = () => ServiceError | undefined;
 
 /**
- * Executes the accepted part of a batch. As in DynamoDB, the rest is unprocessed, and each statement has its own error.
+ * Executes the accepted entries of a batch. Rejected keys and items are unprocessed. Each rejected statement has an error.
  *
- * @throws {ServiceError} if all keys or items are rejected; TypeError if the command is not a batch.
+ * @throws {ServiceError} if all keys or items are rejected, or a TypeError if the command is not a batch
  */
 export function executePartially(command: unknown, refuse: Refuse, execute: (command: unknown) => object): object {
   if (command instanceof BatchGetCommand) {
     const { RequestItems = {} } = command.input;
     const { done, left } = divide(RequestItems, ({ Keys = [] }) => Keys, refuse);
     const withOptions = ([table, Keys]: [string, (typeof done)[string]]) => [table, { ...RequestItems[table], Keys }];
-    const asked = (keys: typeof done) => Object.fromEntries(Object.entries(keys).map(withOptions));
-    return { ...execute(new BatchGetCommand({ RequestItems: asked(done) })), UnprocessedKeys: asked(left) };
+    const requestFor = (keys: typeof done) => Object.fromEntries(Object.entries(keys).map(withOptions));
+    return { ...execute(new BatchGetCommand({ RequestItems: requestFor(done) })), UnprocessedKeys: requestFor(left) };
   }
   if (command instanceof BatchWriteCommand) {
     const { done, left } = divide(command.input.RequestItems, writes => writes, refuse);
     return { ...execute(new BatchWriteCommand({ RequestItems: done })), UnprocessedItems: left };
   }
-  if (!(command instanceof BatchExecuteStatementCommand)) throw new TypeError('This command has one entry.');
+  if (!(command instanceof BatchExecuteStatementCommand)) throw new TypeError('This command is not a batch command.');
   const { Statements = [] } = command.input;
   const errors = Statements.map(refuse);
   const done = Statements.filter((_, at) => !errors[at]);
-  const answer = done.length > 0 ? execute(new BatchExecuteStatementCommand({ Statements: done })) : {};
-  const { Responses = [] }: { readonly Responses?: readonly object[] } = answer;
+  const response = done.length > 0 ? execute(new BatchExecuteStatementCommand({ Statements: done })) : {};
+  const { Responses = [] }: { readonly Responses?: readonly object[] } = response;
   const responses = Responses.values();
   return { Responses: errors.map(error => (error ? { Error: failureOf(error) } : responses.next().value)) };
 }
 
-/** Splits the entries of each table into processed and unprocessed ones. @throws {ServiceError} if all are unprocessed. */
-function divide<Asked, Entry>(
-  asked: Readonly<Record<string, Asked>> = {},
-  entriesOf: (asked: Asked) => readonly Entry[],
+/** Divides the entries of each table into accepted and rejected ones. @throws {ServiceError} if all are rejected */
+function divide<Requested, Entry>(
+  requested: Readonly<Record<string, Requested>> = {},
+  entriesOf: (requested: Requested) => readonly Entry[],
   refuse: Refuse,
 ) {
   const done: Record<string, Entry[]> = {};
   const left: Record<string, Entry[]> = {};
   let error: ServiceError | undefined;
-  for (const [table, each] of Object.entries(asked)) {
+  for (const [table, each] of Object.entries(requested)) {
     for (const entry of entriesOf(each)) {
-      const refusal = refuse();
-      error ??= refusal;
-      const some = refusal ? left : done;
+      const rejection = refuse();
+      error ??= rejection;
+      const some = rejection ? left : done;
       some[table] = [...(some[table] ?? []), entry];
     }
   }

@@ -8,7 +8,7 @@ import { checkOptions, validationError } from './refusals.ts';
 import { compareOrders, type Entry } from './sorted-items.ts';
 import type { Source, Table } from './table.ts';
 
-/** Creates the operations that read many items, in pages. */
+/** Creates `Query` and `Scan`, which return items in pages. */
 export function makeQueries(tableOf: (name: string | undefined) => Table) {
   return { query, scan };
 
@@ -21,13 +21,13 @@ export function makeQueries(tableOf: (name: string | undefined) => Table) {
     const start = startOf(request, source);
     if (start && start[0] !== partition) throw startInvalid();
     const entries = source.items.partition(partition);
-    const sideOf = ({ order: [, place = ''] }: Entry) => side(place);
+    const sideOf = ({ order: [, sortKey = ''] }: Entry) => side(sortKey);
     const isAfter = (entry: Entry) => !start || compareOrders(entry.order, start) > 0;
     const isNotBefore = (entry: Entry) => !!start && compareOrders(entry.order, start) >= 0;
     const first = firstWhere(entries, entry => sideOf(entry) >= 0 && (!isForward || isAfter(entry)));
     const end = firstWhere(entries, entry => sideOf(entry) > 0 || (!isForward && isNotBefore(entry)));
-    const stretch = entries.slice(first, end);
-    return pageOf(isForward ? stretch : stretch.reverse(), request, source);
+    const range = entries.slice(first, end);
+    return pageOf(isForward ? range : range.reverse(), request, source);
   }
 
   function scan(request: ScanCommandInput): object {
@@ -53,7 +53,7 @@ export function makeQueries(tableOf: (name: string | undefined) => Table) {
     return source.items.orderOf(start);
   }
 
-  /** Returns a page that starts at the first of these entries, filtered and projected. */
+  /** Returns a page of entries, filtered and projected. The page starts at the first entry. */
   function pageOf(
     entries: readonly Entry[],
     { Limit: limit = Number.POSITIVE_INFINITY }: ScanCommandInput,
@@ -62,22 +62,22 @@ export function makeQueries(tableOf: (name: string | undefined) => Table) {
     project = (item: Attributes) => item,
   ) {
     if (limit < 1) throw validationError('Limit must have value greater than or equal to 1');
-    const found: Attributes[] = [];
+    const matching: Attributes[] = [];
     let read = 0;
     let size = 0;
     let last: Attributes | undefined;
     for (const { item, size: own } of entries) {
       read += 1;
       size += own;
-      if (isWanted(item)) found.push(item);
+      if (isWanted(item)) matching.push(item);
       const isFull = size >= maxPageSize && read < entries.length;
-      if (read < limit && !isFull) continue; // DynamoDB ends a page at the limit even if no items follow
+      if (read < limit && !isFull) continue; // DynamoDB ends a page at the limit, even if no items follow
       last = item;
       break;
     }
     return {
-      Items: found.map(project),
-      Count: found.length,
+      Items: matching.map(project),
+      Count: matching.length,
       ScannedCount: read,
       ...(last && { LastEvaluatedKey: partOf(last, names) }),
     };

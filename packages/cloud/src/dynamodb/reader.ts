@@ -2,13 +2,13 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Attributes, compareValues, orderedTypes, typeOf } from './attribute-values.ts';
 import { notKnown, validationError } from './refusals.ts';
 
-/** The values of a request's placeholders. */
+/** The attribute names and values that the placeholders of a request represent. */
 export interface Placeholders {
   readonly names: Readonly<Record<string, string>>;
   readonly values: Attributes;
 }
 
-/** Returns the placeholders of a request. @throws {ServiceError} if its expressions leave one unused. */
+/** Returns the placeholders of a request. @throws {ServiceError} if no expression uses a placeholder */
 export function placeholdersOf(request: ExpressionsRequest): Placeholders {
   const { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} } = request;
   const used = expressions.flatMap(expression => tokensOf(request[expression] ?? ''));
@@ -17,7 +17,7 @@ export function placeholdersOf(request: ExpressionsRequest): Placeholders {
   throw validationError(`Value provided in ExpressionAttribute… unused in expressions: keys: {${unused}}`);
 }
 
-/** The path to a value of an item, as names and list indexes. */
+/** The path to a value in an item, as attribute names and list indexes. */
 export type Path = readonly (string | number)[];
 
 /** A test of one value, such as `dueAt <= :now` or `attribute_exists(id)`. */
@@ -28,7 +28,7 @@ export interface Test {
   readonly given: readonly AttributeValue[];
 }
 
-/** Reads an expression token by token. Unexpected tokens throw an error that is not one of DynamoDB's. */
+/** Creates a parser that reads an expression token by token. An unexpected token throws an error that DynamoDB does not have. */
 export function makeReader(text: string, { names, values }: Placeholders) {
   const tokens = tokensOf(text);
   let at = 0;
@@ -44,7 +44,7 @@ export function makeReader(text: string, { names, values }: Placeholders) {
     return tokens[at - 1] ?? '';
   }
 
-  /** Consumes the next token if it is this one. */
+  /** Consumes the next token if it equals the passed one. Returns whether it did. */
   function takes(token: string): boolean {
     if (peek().toUpperCase() !== token.toUpperCase()) return false;
     at += 1;
@@ -77,7 +77,7 @@ export function makeReader(text: string, { names, values }: Placeholders) {
     return found;
   }
 
-  /** Consumes a placeholder for a value of one of the given types. */
+  /** Consumes a placeholder and returns its value. @throws {ServiceError} if the value has none of the types */
   function given(types?: readonly string[]): AttributeValue {
     const { [peek()]: value } = values;
     if (!value) fail();
@@ -124,12 +124,12 @@ type ExpressionsRequest = { readonly [expression in (typeof expressions)[number]
   readonly ExpressionAttributeValues?: Attributes | undefined;
 };
 
-/** The cache is unbounded, because programs use few expressions. */
-const known = new Map<string, readonly string[]>();
+/** The tokens of each expression. The cache is unbounded, because programs use few expressions. */
+const cache = new Map<string, readonly string[]>();
 
-/** Splits an expression into tokens. An unknown character becomes a token of its own, which the parser rejects. */
+/** Splits an expression into tokens. An unknown character becomes a separate token, which the parser rejects. */
 function tokensOf(text: string): readonly string[] {
-  const tokens = known.get(text) ?? text.match(/[#:]?\w+|<>|<=|>=|\S/g) ?? [];
-  known.set(text, tokens);
+  const tokens = cache.get(text) ?? text.match(/[#:]?\w+|<>|<=|>=|\S/g) ?? [];
+  cache.set(text, tokens);
   return tokens;
 }

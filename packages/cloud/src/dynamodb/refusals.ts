@@ -5,13 +5,13 @@ export function validationError(message: string): ServiceError {
   return new ServiceError('ValidationException', message);
 }
 
-/** Creates the error for a DynamoDB feature that is not emulated. Its type differs from DynamoDB's errors, so that tests cannot confuse them. */
+/** Creates the error for a DynamoDB feature that is not emulated. It is not a `ServiceError`, so tests cannot mistake it for an error of DynamoDB. */
 export function notKnown(what: string): Error {
   return new Error(`This DynamoDB does not support ${what}.`);
 }
 
-/** @throws if a request has an unknown option, which would otherwise be ignored. */
-export function checkOptions(request: object, known: readonly string[]): void {
-  const other = Object.entries(request).find(([option, value]) => value !== undefined && !known.includes(option));
+/** @throws if a request has an option that the emulator does not support */
+export function checkOptions(request: object, supported: readonly string[]): void {
+  const other = Object.entries(request).find(([option, value]) => value !== undefined && !supported.includes(option));
   if (other) throw notKnown(`the option ${other[0]}`);
 }

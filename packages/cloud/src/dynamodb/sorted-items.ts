@@ -2,9 +2,9 @@ import { firstWhere } from '../sorted.ts';
 import { type Attributes, compareTexts, sortText } from './attribute-values.ts';
 import { type Key, keyValue } from './keys.ts';
 
-/** An item with its sort position. */
+/** An item and its sort position. */
 export interface Entry {
-  /** The sort texts of its partition key and its sort key. */
+  /** The sort texts of the partition key and the sort key. */
   readonly order: readonly string[];
   readonly item: Attributes;
   /** The size in bytes. */
@@ -25,32 +25,32 @@ export function makeSortedItems(key: Key) {
 
   function get(order: Entry['order']): Attributes | undefined {
     const entries = partition(order[0]);
-    const entry = entries[placeIn(entries, order)];
+    const entry = entries[indexIn(entries, order)];
     return isAt(entry, order) ? entry?.item : undefined;
   }
 
-  /** Stores an item, replacing one with the same key. */
+  /** Stores an item. It replaces an item with the same key. */
   function put(entry: Entry): void {
     const [text = ''] = entry.order;
     const entries = partitions.get(text) ?? [];
     partitions.set(text, entries);
-    const at = placeIn(entries, entry.order);
+    const at = indexIn(entries, entry.order);
     if (isAt(entries[at], entry.order)) entries[at] = entry;
     else entries.splice(at, 0, entry);
   }
 
   function remove(order: Entry['order']): void {
     const entries = partitions.get(order[0] ?? '') ?? [];
-    const at = placeIn(entries, order);
+    const at = indexIn(entries, order);
     if (isAt(entries[at], order)) entries.splice(at, 1);
   }
 
-  /** Returns the items of a partition, by its sort text. */
+  /** Returns the items of the partition with that sort text. */
   function partition(text = ''): readonly Entry[] {
     return partitions.get(text) ?? [];
   }
 
-  /** Returns all items, partition by partition. */
+  /** Returns all items, ordered by partition. */
   function all(): readonly Entry[] {
     return [...partitions.keys()].sort(compareTexts).flatMap(text => partition(text));
   }
@@ -65,7 +65,7 @@ export function compareOrders(one: Entry['order'], other: Entry['order']): numbe
   return 0;
 }
 
-function placeIn(entries: readonly Entry[], order: Entry['order']): number {
+function indexIn(entries: readonly Entry[], order: Entry['order']): number {
   return firstWhere(entries, each => compareOrders(each.order, order) >= 0);
 }
 

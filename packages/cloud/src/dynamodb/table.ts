@@ -4,7 +4,7 @@ import { checkKey, checkKeyValue, type Key, keyValue, readKey } from './keys.ts'
 import { notKnown, validationError } from './refusals.ts';
 import { compareOrders, type Entry, makeSortedItems, type SortedItems } from './sorted-items.ts';
 
-/** The definition of a table, as in `CreateTable`. Other settings have no effect. */
+/** The settings of `CreateTable` that the emulator uses. It ignores all others. */
 export type TableDefinition = Pick<
   CreateTableCommandInput,
   'TableName' | 'KeySchema' | 'AttributeDefinitions' | 'GlobalSecondaryIndexes'
@@ -18,12 +18,12 @@ export interface Source {
   readonly items: SortedItems;
 }
 
-/** A table in memory, with its indexes. */
+/** An in-memory table and its indexes. */
 export type Table = ReturnType<typeof makeTable>;
 
 /**
- * Creates a table. Index reads and eventually consistent reads return the items of some milliseconds ago. `lag` returns
- * the number of milliseconds, at most 300.
+ * Creates a table. Index reads and eventually consistent reads return items as they were some milliseconds ago. `lag`
+ * returns the number of milliseconds, at most 300.
  */
 export function makeTable(definition: TableDefinition, now: () => number, lag: () => number) {
   const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes = [] } = definition;
@@ -37,7 +37,7 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
 
   /** Creates a global secondary index. Items with equal index keys are ordered by the table's key. */
   function makeIndex({ KeySchema: schema, Projection }: GlobalSecondaryIndex): View {
-    if (Projection?.ProjectionType !== 'KEYS_ONLY') throw notKnown('indexes that hold more than keys');
+    if (Projection?.ProjectionType !== 'KEYS_ONLY') throw notKnown('indexes that project attributes other than keys');
     const indexKey = readKey(schema, AttributeDefinitions);
     const names = [...new Set([...namesOf(indexKey), ...namesOf(key)])];
     const indexed = makeSortedItems([...indexKey, ...key]);
@@ -55,33 +55,33 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
     return { order: items.orderOf(item), item, size: itemSize(item) };
   }
 
-  /** Returns the item with a key. @throws {ServiceError} if the key does not match this table's schema. */
+  /** Returns the item with a key. @throws {ServiceError} if the key does not match this table's schema */
   function get(keyed: Attributes): Attributes | undefined {
     checkKey(key, keyed);
     if (Object.keys(keyed).length === key.length) return items.get(items.orderOf(keyed));
     throw validationError('The provided key element does not match the schema');
   }
 
-  /** Returns the item with a key as an eventually consistent read sees it. @throws {ServiceError} as `get`. */
+  /** Returns the item with a key, as an eventually consistent read returns it. @throws {ServiceError} as `get` */
   function read(keyed: Attributes, isConsistent = false): Attributes | undefined {
     const item = get(keyed);
     const [first] = isConsistent ? [] : missed(items.orderOf(keyed).join('\n'));
     return first ? first.before : item;
   }
 
-  /** Returns the writes, to one item or to all, that an eventually consistent read does not see yet. */
+  /** Returns the writes to one item, or to all items, that an eventually consistent read does not see yet. */
   function missed(wanted?: string): readonly Write[] {
     const seenUntil = new Map<string, number>();
-    return recent.filter(({ at, place }) => {
-      if (wanted !== undefined && place !== wanted) return false;
-      const until = seenUntil.get(place) ?? now() - lag();
-      seenUntil.set(place, until);
+    return recent.filter(({ at, position }) => {
+      if (wanted !== undefined && position !== wanted) return false;
+      const until = seenUntil.get(position) ?? now() - lag();
+      seenUntil.set(position, until);
       return at > until;
     });
   }
 
   /** Returns the items of a partition as an eventually consistent read returns them. */
-  function latePartition({ key: viewed, items: current, entryOf }: View, text = ''): readonly Entry[] {
+  function stalePartition({ key: viewed, items: current, entryOf }: View, text = ''): readonly Entry[] {
     const undone = missed().map(({ before, after }) => [after && entryOf(after), before && entryOf(before)] as const);
     const isOf = (entry: Entry | undefined) => entry?.order[0] === text;
     const ofPartition = undone.filter(entries => entries.some(isOf));
@@ -92,7 +92,7 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
     return earlier.partition(text);
   }
 
-  /** Checks an item. @throws {ServiceError} if it is too large, lacks a key attribute, or has an invalid key value. */
+  /** Checks an item. @throws {ServiceError} if it is too large, lacks a key attribute, or has an invalid key value */
   function check(item: Attributes): void {
     checkKey(key, item);
     for (const attribute of [...indexes.values()].flatMap(index => index.key)) {
@@ -101,7 +101,7 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
     if (itemSize(item) > maxItemSize) throw validationError('Item size has exceeded the maximum allowed size');
   }
 
-  /** Stores an item. @throws {ServiceError} as `check`. */
+  /** Stores an item. @throws {ServiceError} as `check` */
   function put(item: Attributes): void {
     check(item);
     write(items.get(items.orderOf(item)), item);
@@ -115,7 +115,7 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
 
   function write(before: Attributes | undefined, after: Attributes | undefined): void {
     while (recent[0] && recent[0].at <= now() - maxLag) recent.shift();
-    recent.push({ at: now(), place: items.orderOf(after ?? before ?? {}).join('\n'), before, after });
+    recent.push({ at: now(), position: items.orderOf(after ?? before ?? {}).join('\n'), before, after });
     replace(items, before && entryInTable(before), after && entryInTable(after));
     for (const { names, items: indexed, entryOf } of indexes.values()) {
       if (before && after && names.every(name => before[name] === after[name])) continue; // the update did not change the index entry
@@ -123,25 +123,26 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
     }
   }
 
-  /** Returns the source of a read. @throws {ServiceError} if the index does not exist or cannot be read consistently. */
+  /** Returns the source of a read. @throws {ServiceError} if the index does not exist, or a consistent read of an index is requested */
   function source(name: string | undefined, isConsistent = false): Source {
     const view = name === undefined ? own : indexes.get(name);
     if (!view) throw validationError(`The table does not have the specified index: ${name}`);
-    if (!isConsistent) return { ...view, items: { ...view.items, partition: text => latePartition(view, text) } };
+    if (!isConsistent) return { ...view, items: { ...view.items, partition: text => stalePartition(view, text) } };
     if (view === own) return own;
     throw validationError('Consistent reads are not supported on global secondary indexes');
   }
 }
 
-/** A table or an index, and an item's entry in it, if the item has the index's key. */
+/** A table or an index. */
 interface View extends Source {
+  /** Returns the entry of an item, or `undefined` if the item lacks a key attribute of the index. */
   readonly entryOf: (item: Attributes) => Entry | undefined;
 }
 
-/** A write, and its item's position in the table. */
+/** A write to the item at a position of the table. */
 interface Write {
   readonly at: number;
-  readonly place: string;
+  readonly position: string;
   readonly before: Attributes | undefined;
   readonly after: Attributes | undefined;
 }

@@ -24,14 +24,14 @@ export interface TableSnapshot {
   readonly items: readonly Attributes[];
 }
 
-/** A command of an SDK client, reduced to its response type. */
+/** An SDK client's command. Only its response type is declared. */
 export interface TablesCommand<Output extends object> {
   readonly input: object;
   resolveMiddleware(
     stack: never,
     configuration: never,
     options: never,
-  ): (...given: never[]) => Promise<{ output: Output }>;
+  ): (...parameters: never[]) => Promise<{ output: Output }>;
 }
 
 /** Creates an in-memory DynamoDB. It is deterministic: callers supply time and randomness. TTL has no effect. */
@@ -50,7 +50,7 @@ export function makeTables({
   const many = makeQueries(tableOf);
   const batch = makeBatches(tableOf);
   const writes = makeWrites(tableOf);
-  /** The API operations. Each returns its response at once. @throws {ServiceError} if DynamoDB rejects it; another error if it is not emulated. */
+  /** The API operations. They throw a `ServiceError` if DynamoDB rejects a request, and another error if a feature is not emulated. */
   const operations: Readonly<Record<string, (input: never) => object>> = {
     GetItem: get,
     PutItem: (request: PutItemCommandInput) => writes.execute(writes.put(request)),
@@ -70,15 +70,15 @@ export function makeTables({
   return {
     operations,
     execute,
-    /** Returns the items of a table directly, without index or lag. */
+    /** Returns the current items of a table. */
     items: (table: string): readonly NativeItem[] => tableOf(table).items().map(nativeItem),
-    /** Returns the keys and indexes of a table, if it exists. */
+    /** Returns the definition of a table, if it exists. */
     definition: (table: string | undefined) => tables.get(table)?.definition,
     snapshot,
     restore,
   };
 
-  /** Executes a command of an SDK client. @throws as its operation. */
+  /** Executes a command of an SDK client. It throws the errors of the operation. */
   function execute<Output extends object>(command: TablesCommand<Output>): Output;
   function execute(command: { readonly input: object; readonly clientCommand?: object }): object {
     const { clientCommand, input } = command; // a document client's command wraps the plain client's command
@@ -88,8 +88,8 @@ export function makeTables({
     return clientCommand ? documentOf(perform(requestOf(input) as never)) : perform(input as never);
   }
 
-  function create(given: TableDefinition): object {
-    const { TableName, KeySchema, AttributeDefinitions, GlobalSecondaryIndexes } = given;
+  function create(request: TableDefinition): object {
+    const { TableName, KeySchema, AttributeDefinitions, GlobalSecondaryIndexes } = request;
     if (tables.has(TableName)) throw new ServiceError('ResourceInUseException', `Table already exists: ${TableName}`);
     const definition = { TableName, KeySchema, AttributeDefinitions, GlobalSecondaryIndexes };
     tables.set(TableName, { definition, table: makeTable(definition, now, lag) });
@@ -110,8 +110,8 @@ export function makeTables({
     return [...tables.values()].map(({ definition, table }) => ({ definition, items: table.items() }));
   }
 
-  function restore(kept: readonly TableSnapshot[]): void {
-    for (const { definition, items } of kept) {
+  function restore(snapshots: readonly TableSnapshot[]): void {
+    for (const { definition, items } of snapshots) {
       create(definition);
       for (const item of items) tableOf(definition.TableName).put(item);
     }

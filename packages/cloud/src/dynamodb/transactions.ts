@@ -4,9 +4,9 @@ import { checkBatch } from './batches.ts';
 import { checkOptions, validationError } from './refusals.ts';
 import type { Write, Writes } from './writes.ts';
 
-/** Creates `TransactWriteItems`. Calls run one after another here, so transactions never conflict with other writes. */
+/** Creates `TransactWriteItems`. The emulator runs one call at a time, so transactions never conflict with other writes. */
 export function makeTransactions(writes: Writes, now: () => number) {
-  /** The transactions that took effect, by their client request token. */
+  /** The completed transactions, by client request token. */
   const done = new Map<string, { readonly text: string; readonly at: number }>();
 
   /**
@@ -35,25 +35,25 @@ export function makeTransactions(writes: Writes, now: () => number) {
     if (Put) return writes.put(Put);
     if (Update) return writes.update(Update);
     if (Delete) return writes.remove(Delete);
-    throw validationError('An operation of a transaction is Put, Update or Delete');
+    throw validationError('An operation of a transaction must be Put, Update or Delete');
   }
 
-  /** Returns the prepared write, or `undefined` if its condition fails. */
+  /** Returns the prepared write, or `undefined` if the condition of the write fails. */
   function attempt(write: Write) {
     try {
       return writes.prepare(write);
     } catch (error) {
       if (error instanceof ServiceError && error.name === 'ConditionalCheckFailedException') return undefined;
-      throw error; // DynamoDB also reports an invalid key as a reason
+      throw error; // DynamoDB would report an invalid key as a cancellation reason
     }
   }
 
-  /** @throws {ServiceError} if the token was used for another request. */
+  /** Returns whether this request was executed before. @throws {ServiceError} if another request used the token */
   function isRepeated(token: string, text: string): boolean {
     const earlier = done.get(token);
     if (!earlier || earlier.at + tokenLifetime <= now()) return false;
     if (earlier.text === text) return true;
-    throw new ServiceError('IdempotentParameterMismatchException', 'The token belongs to another request');
+    throw new ServiceError('IdempotentParameterMismatchException', 'Another request used this token');
   }
 }
 

@@ -4,10 +4,10 @@ import { makeReader, type Placeholders } from './reader.ts';
 import { validationError } from './refusals.ts';
 
 /**
- * Returns the attributes that an update changes. Their values are new, or `undefined` for removed ones. Values refer to
- * the item before the update.
+ * Returns the new values of the attributes that an update changes, or `undefined` for removed attributes. Operands
+ * refer to the item before the update.
  *
- * @throws {ServiceError} if an attribute is changed twice, or a value is missing or has the wrong type.
+ * @throws {ServiceError} if an attribute is changed twice, or a value is missing or has the wrong type
  */
 export function changesOf(expression: string, item: Attributes, placeholders: Placeholders) {
   const read = makeReader(expression, placeholders);

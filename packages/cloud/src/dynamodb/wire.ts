@@ -3,25 +3,25 @@ import * as z from 'zod';
 import { Bytes } from './attribute-values.ts';
 
 const bytes = z.base64().transform(text => Bytes.from(Buffer.from(text, 'base64')));
-const number = z.string().transform(Number).pipe(z.int('Numbers are whole')).transform(String);
+const number = z.string().transform(Number).pipe(z.int('Only whole numbers are supported')).transform(String);
 
-/** A value of an attribute in DynamoDB's JSON. */
+/** An attribute value in DynamoDB's JSON. */
 const value: z.ZodType<AttributeValue, unknown> = z.lazy(() => {
   const scalars = { S: z.string(), N: number, B: bytes, BOOL: z.boolean(), NULL: z.boolean() };
   return z
     .strictObject({ ...scalars, L: z.array(value), M: attributesSchema })
     .partial()
-    .refine(one => Object.keys(one).length === 1, 'A value has exactly one type') as never;
+    .refine(one => Object.keys(one).length === 1, 'A value must have exactly one type') as never;
 });
 
-/** An item in DynamoDB's JSON, or a part of it. */
+/** An item or a part of an item, in DynamoDB's JSON. */
 export const attributesSchema = z.record(z.string(), value);
 
 const text = z.string();
 const flag = z.boolean();
 const attributes = attributesSchema;
 
-/** A request of any operation in DynamoDB's JSON, or a part of it. Fields with the same name have the same type. */
+/** A request of any operation, or a part of it, in DynamoDB's JSON. One schema is enough, because fields of the same name have the same type. */
 export const requestSchema: z.ZodType<object> = z.lazy(() =>
   z
     .looseObject({

@@ -40,7 +40,7 @@ export function makeWrites(tableOf: (name: string | undefined) => Table) {
     }
   }
 
-  /** Checks a write. @throws {ServiceError} if its condition fails or the item would be invalid. */
+  /** Checks a write. @throws {ServiceError} if its condition fails or the new item is invalid */
   function prepare({ request, key, change }: Write) {
     const table = tableOf(request.TableName);
     const before = table.get(key);
@@ -70,7 +70,7 @@ export interface Write {
     readonly UpdateExpression?: string | undefined;
   };
   readonly key: Attributes;
-  /** Returns the item after the write. */
+  /** Returns the new item, or `undefined` if the write removes it. */
   readonly change: (before: Attributes | undefined, bound: Placeholders) => Attributes | undefined;
 }
 

@@ -9,14 +9,14 @@ import { ServiceError } from '../service-error.ts';
 import { makeWrapping } from './wrapping.ts';
 
 /**
- * Creates KMS. It is stateless, because a ciphertext contains its plaintext, encrypted under the master key. All
- * randomness comes from `bytes`, except for RSA key pairs, which Node cannot derive.
+ * Creates a KMS emulator. It is stateless, because a ciphertext contains its plaintext, encrypted under a key derived
+ * from the master key. `bytes` supplies all randomness, except for RSA key pairs, which Node cannot derive.
  */
 export function makeKms({ bytes, master = bytes(32), arnOf = name => name }: KmsParts) {
   const wrapping = makeWrapping(master, bytes);
   return { execute, send };
 
-  /** Executes a command of the SDK. @throws {ServiceError} if KMS rejects it. */
+  /** Executes a command of the SDK. @throws {ServiceError} if KMS rejects it */
   function execute(command: unknown): object {
     if (command instanceof DecryptCommand) return decrypt(command.input);
     if (command instanceof DescribeKeyCommand) {
@@ -42,7 +42,7 @@ export function makeKms({ bytes, master = bytes(32), arnOf = name => name }: Kms
     throw new TypeError('This KMS does not support that command.');
   }
 
-  /** Replaces the SDK's client. */
+  /** Executes a command of the SDK, as the SDK's client does. */
   async function send(command: unknown): Promise<never> {
     return execute(command) as never;
   }
@@ -61,13 +61,13 @@ export function makeKms({ bytes, master = bytes(32), arnOf = name => name }: Kms
 interface KmsParts {
   /** Generates random bytes. */
   readonly bytes: (length: number) => Buffer;
-  /** The secret from which all keys are derived. @default - random */
+  /** The secret from which all keys are derived. @default - random bytes */
   readonly master?: Uint8Array;
-  /** Returns the ARN of the key with that id or ARN, and throws if it does not exist. @default - any name is an ARN */
+  /** Returns the ARN of the key with that id or ARN, or throws if the key does not exist. @default - returns its argument */
   readonly arnOf?: (name: string) => string;
 }
 
-/** Creates a private key. Node rejects one in 2^32 random scalars, which exceed the order of the curve. */
+/** Creates a private key. Node rejects one in 2^32 random scalars because they exceed the order of the curve. */
 function ellipticKey(bytes: KmsParts['bytes']): KeyObject {
   const pair = createECDH('prime256v1');
   pair.setPrivateKey(bytes(32));

@@ -1,21 +1,21 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 
 /**
- * Encrypts with AES-256-GCM. Each ARN has its own key, derived from the master key. The encryption context is the
- * associated data. A ciphertext is `version ‖ length of ARN ‖ ARN ‖ nonce ‖ tag ‖ encrypted`.
+ * Creates functions that encrypt and decrypt with AES-256-GCM. Each ARN has a key that is derived from the master key.
+ * The associated data contains the encryption context. A ciphertext is `version ‖ length of ARN ‖ ARN ‖ nonce ‖ tag ‖ encrypted`.
  */
 export function makeWrapping(master: Uint8Array, randomBytes: (length: number) => Buffer) {
   return { wrap, unwrap };
 
   function wrap(keyArn: string, plaintext: Uint8Array, context?: EncryptionContext): Buffer {
     const nonce = randomBytes(nonceLength);
-    const cipher = createCipheriv('aes-256-gcm', keyOf(keyArn), nonce).setAAD(bound(keyArn, context));
+    const cipher = createCipheriv('aes-256-gcm', keyOf(keyArn), nonce).setAAD(associatedData(keyArn, context));
     const encrypted = Buffer.concat([cipher.update(plaintext), cipher.final()]);
     const arn = Buffer.from(keyArn);
     return Buffer.concat([Buffer.of(version, arn.length), arn, nonce, cipher.getAuthTag(), encrypted]);
   }
 
-  /** Returns `undefined` if the ciphertext was altered or created under another context or master key. */
+  /** Decrypts a ciphertext. Returns `undefined` if it was altered, or created with another context or master key. */
   function unwrap(ciphertext: Uint8Array, context?: EncryptionContext) {
     const bytes = Buffer.from(ciphertext);
     const keyArn = keyArnIn(bytes);
@@ -24,7 +24,7 @@ export function makeWrapping(master: Uint8Array, randomBytes: (length: number) =
     const encryptedAt = tagAt + tagLength;
     if (keyArn === undefined || bytes.length < encryptedAt) return undefined;
     const decipher = createDecipheriv('aes-256-gcm', keyOf(keyArn), bytes.subarray(nonceAt, tagAt))
-      .setAAD(bound(keyArn, context))
+      .setAAD(associatedData(keyArn, context))
       .setAuthTag(bytes.subarray(tagAt, encryptedAt));
     try {
       return { keyArn, plaintext: Buffer.concat([decipher.update(bytes.subarray(encryptedAt)), decipher.final()]) };
@@ -45,8 +45,8 @@ export function keyArnIn(ciphertext: Buffer): string | undefined {
 
 type EncryptionContext = Readonly<Record<string, string>> | undefined;
 
-/** Returns the associated data. Sorts the pairs, because KMS ignores their order. */
-function bound(keyArn: string, context: EncryptionContext = {}): Buffer {
+/** Returns the associated data. It sorts the pairs, because KMS ignores their order. */
+function associatedData(keyArn: string, context: EncryptionContext = {}): Buffer {
   const pairs = Object.entries(context).sort(([one], [other]) => (one < other ? -1 : 1));
   return Buffer.from(JSON.stringify([keyArn, pairs]));
 }

@@ -14,7 +14,7 @@ import type { Services } from './services.ts';
 import { queueOf } from './sqs.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Creates keys, queues and tables. Stored state of an earlier run remains. @throws {StartError} */
+/** Creates keys, queues and tables, unless an earlier run stored them. @throws {StartError} */
 export function provisionState({ resources }: ResolvedTemplate, services: Services): void {
   for (const { name } of ofType(resources, 'AWS::KMS::Key')) services.kms.ensureKey(name);
   for (const queue of ofType(resources, 'AWS::SQS::Queue')) services.sqs.ensureQueue(queueOf(queue));
@@ -25,7 +25,7 @@ export function provisionState({ resources }: ResolvedTemplate, services: Servic
 export type Functions = ReadonlyMap<string, LocalFunction>;
 
 /**
- * Creates the functions, whose processes start on demand. A function has the concurrency of its event source.
+ * Creates the functions. Their processes start on demand, and their concurrency is that of their event source.
  *
  * @throws {StartError}
  */
@@ -43,10 +43,10 @@ export function provisionFunctions(
 }
 
 /**
- * Runs the functions of the first deployment (the CDK's `Trigger`), in the order of the stacks. It invokes them
- * directly, without the CDK's provider function.
+ * Invokes the functions that run during a deployment (the CDK's `Trigger`), in the order of the stacks. It does not use
+ * the CDK's provider function.
  *
- * @throws {StartError} if one of them fails.
+ * @throws {StartError} if a function fails
  */
 export async function runDeploymentTriggers(resources: readonly LiveResource[], functions: Functions): Promise<void> {
   for (const trigger of ofType(resources, 'Custom::Trigger')) {
@@ -54,16 +54,16 @@ export async function runDeploymentTriggers(resources: readonly LiveResource[], 
     const { definition, invoke } = functionNamed(functions, functionNameIn(HandlerArn));
     const result = await invoke('{}');
     if (result.outcome === 'failed') {
-      throw new StartError(`The deployment's trigger ${definition.label} failed: ${result.error.errorMessage}`);
+      throw new StartError(`The deployment trigger ${definition.label} failed: ${result.error.errorMessage}`);
     }
   }
 }
 
 /**
- * Opens the APIs, polls the queues and starts the schedules.
+ * Starts to serve requests, to poll the queues and to run the schedules.
  *
- * @param servers - by the id of their API
- * @returns a function that stops them. They accept no more work, and all running invocations end.
+ * @param servers - the servers of the APIs, by API id
+ * @returns a function that stops all triggers and waits for running invocations
  * @throws {StartError}
  */
 export function startTriggers(
@@ -111,6 +111,6 @@ const triggerSchema = z.object({ HandlerArn: z.string() });
 
 function functionNamed(functions: Functions, name = ''): LocalFunction {
   const found = functions.get(name);
-  if (!found) throw new StartError(`The template refers to the function "${name}", which it does not have.`);
+  if (!found) throw new StartError(`The template refers to the function "${name}", which does not exist.`);
   return found;
 }

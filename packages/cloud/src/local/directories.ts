@@ -4,13 +4,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { codeOf, messageOf, StartError } from './errors.ts';
 import { type ChangingState, type KeptState, keepState, readState } from './state.ts';
 
-/** The directory in which state is stored across restarts. */
+/** The directory that stores state across restarts. */
 export interface DataDirectory {
-  /** Returns the state of an earlier run, if there was one. @throws {StartError} if it cannot be used */
+  /** Returns the state of an earlier run, if any. @throws {StartError} if the stored state is invalid */
   readState(): KeptState | undefined;
-  /** Starts to write the state after each change. */
+  /** Starts to save the state at regular intervals. */
   keep(state: ChangingState, onProblem: (message: string) => void): void;
-  /** Writes all changes and releases the lock. */
+  /** Saves the state and releases the lock. */
   release(): Promise<void>;
 }
 
@@ -19,11 +19,11 @@ export function makeDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true });
   } catch (error) {
-    throw new StartError(`The directory ${directory} cannot be created: ${messageOf(error)}`);
+    throw new StartError(`Could not create the directory ${directory}: ${messageOf(error)}`);
   }
 }
 
-/** Opens a data directory and locks it for this run. @throws {StartError} if it cannot be created or written to, or is in use */
+/** Opens a data directory and locks it for this run. @throws {StartError} if the directory is in use, or creating or writing it fails */
 export function openDataDirectory(directory: string): DataDirectory {
   makeDirectory(directory);
   const lock = lockIn(directory);
@@ -39,9 +39,9 @@ export function openDataDirectory(directory: string): DataDirectory {
 }
 
 /**
- * Creates a directory for the files of this run, named by the process id, and removes the directories of killed runs.
+ * Creates a directory for the files of this run, and removes the directories of killed runs. The name is the process id.
  *
- * @returns its path, and a function that removes it.
+ * @returns the path, and a function that removes the directory
  */
 export function makeRunDirectory(parent: string): { readonly path: string; remove(): void } {
   makeDirectory(parent);
@@ -55,10 +55,10 @@ export function makeRunDirectory(parent: string): { readonly path: string; remov
   return { path, remove };
 }
 
-/** On Windows a directory cannot be removed until the last process that works in it has exited. */
+/** Retries, because Windows removes a directory only after all processes in it have exited. */
 const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 } as const;
 
-/** Locks a file with an exclusive transaction that is never committed. The system releases it even after SIGKILL. */
+/** Locks a directory by an exclusive transaction that is never committed. The system releases the lock even after SIGKILL. */
 function lockIn(directory: string): DatabaseSync {
   try {
     const lock = new DatabaseSync(join(directory, 'lock'));
@@ -67,14 +67,13 @@ function lockIn(directory: string): DatabaseSync {
   } catch (error) {
     const isLocked = error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy;
     if (isLocked) throw new StartError(`${directory} is in use by another local run`, 'data-in-use');
-    throw new StartError(`The directory ${directory} cannot be used: ${messageOf(error)}`);
+    throw new StartError(`Could not use the directory ${directory}: ${messageOf(error)}`);
   }
 }
 
-/** SQLite's result code for a database that another connection has locked. */
+/** SQLite's result code if another connection has locked the database. */
 const sqliteBusy = 5;
 
-/** Returns whether the process with that id is alive. */
 function isAlive(id: number): boolean {
   try {
     process.kill(id, 0);

@@ -11,26 +11,26 @@ import { messageOf, StartError } from './errors.ts';
 
 export interface DynamoDb extends AwsJsonService {
   /**
-   * Creates a table, unless it was stored by an earlier run.
+   * Creates a table, unless an earlier run stored it.
    *
-   * @throws {StartError} if the stored table has another key schema.
+   * @throws {StartError} if the stored table has different keys or indexes
    */
   ensureTable(definition: TableDefinition): void;
   readonly snapshot: () => readonly TableSnapshot[];
-  /** Returns the number of operations so far that may have changed the tables. */
+  /** Returns the number of operations that may have changed the tables. */
   readonly changes: () => number;
 }
 
-/** Starts DynamoDB on 127.0.0.1. @throws {StartError} if the port is not available */
+/** Starts a DynamoDB emulator on 127.0.0.1. @throws {StartError} if the port is not available */
 export async function startDynamoDb({
   interceptors = [],
   port,
   kept = [],
 }: {
   readonly interceptors?: readonly Interceptor[];
-  /** @default 0 - any free one */
+  /** The port. @default 0 - any free port */
   readonly port?: number | undefined;
-  /** Tables of an earlier run. @default - no tables */
+  /** The tables of an earlier run. @default - no tables */
   readonly kept?: readonly TableSnapshot[] | undefined;
 } = {}): Promise<DynamoDb> {
   const tables = makeTables({ now: Date.now });
@@ -49,7 +49,7 @@ export async function startDynamoDb({
         return tables.operations[name]?.(request as never) ?? {};
       } catch (error) {
         if (error instanceof ServiceError) throw error;
-        throw new ServiceError('ValidationException', messageOf(error)); // a DynamoDB feature that these tables do not emulate
+        throw new ServiceError('ValidationException', messageOf(error)); // the emulator does not support the feature
       }
     };
   }
@@ -70,7 +70,7 @@ export function tableOf(resource: LiveResource): TableDefinition {
 
 const keySchema = z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(['HASH', 'RANGE']) }));
 
-/** TTL, recovery, protection and encryption have no effect, because the functions enforce expiry. */
+/** Only keys and indexes have an effect. TTL has none, because the functions enforce expiry. */
 const tableSchema = z.object({
   KeySchema: keySchema,
   AttributeDefinitions: z.array(z.object({ AttributeName: z.string(), AttributeType: z.enum(['S', 'N', 'B']) })),
@@ -80,7 +80,7 @@ const tableSchema = z.object({
         IndexName: z.string(),
         KeySchema: keySchema,
         Projection: z.object({
-          ProjectionType: z.literal('KEYS_ONLY', 'indexes that hold more than keys are not supported locally'),
+          ProjectionType: z.literal('KEYS_ONLY', 'only indexes that project keys are supported locally'),
         }),
       }),
     )
@@ -88,7 +88,7 @@ const tableSchema = z.object({
   LocalSecondaryIndexes: z.undefined('local secondary indexes are not supported locally').optional(),
 });
 
-/** Returns the keys and indexes in a form that can be compared. */
+/** Returns the keys and indexes as text, for comparison. */
 function designOf({ KeySchema, AttributeDefinitions, GlobalSecondaryIndexes = [] }: TableDefinition): string {
   const keyOf = (schema: CreateTableCommandInput['KeySchema']) => readKey(schema, AttributeDefinitions);
   const indexes = GlobalSecondaryIndexes.map(index => [index.IndexName, keyOf(index.KeySchema)]);

@@ -4,28 +4,28 @@ import { ServiceError } from '../service-error.ts';
 import { messageOf } from './errors.ts';
 import { listenOnLoopback } from './loopback-server.ts';
 
-/** An emulator of an AWS service, with the endpoint for SDK clients. */
+/** An emulator of an AWS service. */
 export interface Emulator {
-  /** The URL for SDK clients, `http://127.0.0.1:port`. */
+  /** The endpoint URL for SDK clients, `http://127.0.0.1:port`. */
   readonly endpoint: string;
   stop(): Promise<void>;
 }
 
-/** A request to an emulated service, as interceptors see it. */
+/** A request to an emulated service. */
 export interface ServiceRequest {
   readonly service: 'dynamodb' | 'sqs' | 'sns' | 'kms' | 'logs';
-  /** For example `GetItem`. */
+  /** The name of the operation, such as `GetItem`. */
   readonly operation: string;
-  /** The operation's parameters. Empty if the body cannot be parsed. */
+  /** The parameters of the operation. They are empty if the body is not a JSON object. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** The access key id of the signature: a function's name, or `local` for the run itself and operators' programs. */
+  /** The access key id of the signature. It is the name of a function, or `local` for the run itself and operators' programs. */
   readonly caller: string;
 }
 
-/** Sees each request before the service. An error that it returns is the response, and the service does not run. */
+/** Receives each request before the service. If it returns an error, the emulator sends that error and does not execute the request. */
 export type Interceptor = (request: ServiceRequest) => ServiceError | undefined;
 
-/** @throws {ServiceError} the error of the first interceptor that rejects a request */
+/** Passes a request to interceptors. @throws {ServiceError} the error of the first interceptor that rejects it */
 export function intercept(interceptors: readonly Interceptor[], request: ServiceRequest): void {
   for (const interceptor of interceptors) {
     const error = interceptor(request);
@@ -38,25 +38,25 @@ export function callerOf(authorization: string | undefined): string {
   return /Credential=([^/]+)\//.exec(authorization ?? '')?.[1] ?? '';
 }
 
-/** Performs an operation on its input. @throws {ServiceError} if the service rejects it */
+/** Performs an operation. @throws {ServiceError} if the service rejects it */
 export type Operation = (input: unknown, from: Requester) => object | Promise<object>;
 
 /** The client that sent a request. */
 interface Requester {
-  /** The caller, see {@link ServiceRequest}. */
+  /** See {@link ServiceRequest}. */
   readonly caller: string;
-  /** Aborts if the client closes the connection before it receives the response. */
+  /** Aborts if the client disconnects before it receives the response. */
   readonly gone: AbortSignal;
 }
 
-/** A service that speaks AWS JSON. */
+/** An emulator that uses the AWS JSON protocol. */
 export interface AwsJsonService extends Emulator {
-  /** Executes a request that arrives without a connection. */
+  /** Executes a request of a caller in the same process. */
   answer(headers: IncomingHttpHeaders, body: Buffer): Promise<{ readonly status: number; readonly text: string }>;
 }
 
 /**
- * Starts a service that speaks AWS JSON on 127.0.0.1.
+ * Starts an emulator that uses the AWS JSON protocol, on 127.0.0.1.
  *
  * @param invalid - see {@link refusalOf}
  * @throws {StartError} if the port is not available
@@ -71,7 +71,7 @@ export async function startAwsJsonService(
   const type = `application/x-amz-json-${service === 'dynamodb' || service === 'sqs' ? '1.0' : '1.1'}`;
   const server = createServer((request, response) => {
     if (request.headers['x-amz-target'] === undefined) {
-      const message = `The local ${service} speaks the AWS JSON protocol only. ${hint}`;
+      const message = `The local ${service} supports only the AWS JSON protocol. ${hint}`;
       respondXml(response, 400, xmlError({ code: 'InvalidAction', message, status: 400 }));
       return;
     }
@@ -87,7 +87,7 @@ export async function startAwsJsonService(
   const { port, stop } = await listenOnLoopback(server, wantedPort);
   return { endpoint: `http://127.0.0.1:${port}`, answer, stop };
 
-  async function answer(headers: IncomingHttpHeaders, body: Buffer, gone = stays) {
+  async function answer(headers: IncomingHttpHeaders, body: Buffer, gone = neverAborts) {
     try {
       return { status: 200, text: JSON.stringify(await perform(headers, body, gone)) };
     } catch (error) {
@@ -108,22 +108,22 @@ export async function startAwsJsonService(
 }
 
 interface AwsJsonOptions {
-  /** @default 0 - any free one */
+  /** The port. @default 0 - any free port */
   readonly port?: number | undefined;
-  /** A sentence for clients that speak another protocol. @default - no sentence */
+  /** A sentence for clients that use another protocol. @default - no sentence */
   readonly hint?: string;
 }
 
-/** Never aborts, because a client without a connection waits for its response. */
-const stays = new AbortController().signal;
+/** A signal that never aborts. Callers in the same process do not disconnect. */
+const neverAborts = new AbortController().signal;
 
-/** Reads a body. Node's stream consumers are slower and would double the time of a request. */
+/** Reads a body. It does not use Node's stream consumers, which would double the duration of a request. */
 function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     request.on('data', chunk => chunks.push(chunk));
     request.once('end', () => resolve(Buffer.concat(chunks)));
-    request.once('error', reject); // the body was cut off
+    request.once('error', reject); // the connection ended before the body
   });
 }
 
@@ -135,25 +135,25 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-/** Sends a response in the form of the AWS Query protocol. */
+/** Sends a response of the AWS Query protocol. */
 export function respondXml(response: ServerResponse, status: number, xml: string): void {
   response.writeHead(status, { 'Content-Type': 'text/xml' }).end(xml);
 }
 
-/** Returns an error in the form of the AWS Query protocol. */
+/** Returns an error response of the AWS Query protocol. */
 export function xmlError({ status, code, message }: Refusal): string {
   const type = status < 500 ? 'Sender' : 'Receiver';
   return `<ErrorResponse><Error><Type>${type}</Type><Code>${code}</Code><Message>${message.replaceAll(/[<&]/g, '')}</Message></Error></ErrorResponse>`;
 }
 
-/** A service's error response. */
+/** The error response of a service. */
 interface Refusal {
   readonly code: string;
   readonly message: string;
   readonly status: number;
 }
 
-/** Returns a service's error response. `invalid` is the code for input that an operation cannot parse. */
+/** Converts an error into the error response of a service. `invalid` is the code for input that an operation cannot parse. */
 export function refusalOf(error: unknown, invalid: string): Refusal & { readonly details?: object } {
   if (error instanceof ServiceError) {
     const { name: code, message, $fault, ...details } = error;

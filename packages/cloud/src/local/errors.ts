@@ -1,20 +1,20 @@
 /**
- * An error that the user can correct, in a port, a file or a template. Its message is one line and is printed without a
- * stack. Every other error is a bug of the local cloud.
+ * An error that the user can correct, such as a port in use or an invalid file. Programs print its message without a
+ * stack trace. Every other error is a bug of the local cloud.
  */
 export class StartError extends Error {
   override readonly name: string = 'StartError';
-  /** The problem of the request, so that the program can name the option to change. */
+  /** The problem. It lets the calling program name the option that the user must change. */
   readonly problem: StartProblem | undefined;
 
-  /** @param message - without a full stop if there is a problem, since advice may follow */
+  /** @param message - has no full stop if there is a problem, because the calling program may append advice */
   constructor(message: string, problem?: StartProblem) {
     super(message);
     this.problem = problem;
   }
 }
 
-/** The part of the request that cannot be used. */
+/** A problem of a request. */
 export type StartProblem =
   | 'port-in-use'
   | 'port-refused'
@@ -23,7 +23,7 @@ export type StartProblem =
   | 'data-unfit'
   | 'data-damaged';
 
-/** Converts the error of an unavailable port into a `StartError`. Returns other errors unchanged. */
+/** Converts the error for an unavailable port into a `StartError`. It returns other errors unchanged. */
 export function portError(error: unknown, port: number): unknown {
   if (codeOf(error) === 'EADDRINUSE') return new StartError(`Port ${port} is in use`, 'port-in-use');
   if (codeOf(error) === 'EACCES')
@@ -31,7 +31,7 @@ export function portError(error: unknown, port: number): unknown {
   return error;
 }
 
-/** Returns the first line of the message of an error. */
+/** Returns the first line of an error's message. */
 export function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).trim().split('\n')[0] ?? '';
 }

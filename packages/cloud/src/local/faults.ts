@@ -9,16 +9,16 @@ const share = z.number(range).min(0, range).max(1, range).default(0);
 const services = ['dynamodb', 'sqs', 'kms', 'sns'];
 const refusals = ['throttled', 'failed'].flatMap(fate => [fate, ...services.map(service => `${service}.${fate}`)]);
 
-/** The names in a faults file. The value of each is a share from 0 (the default) to 1. README.md describes them. */
+/** The valid names in a faults file. Their values are shares from 0 (the default) to 1. README.md describes them. */
 export const faultNames: readonly string[] = [...refusals, 'refusedEntries', 'copies'];
 
 const faultsSchema = z.strictObject(Object.fromEntries(faultNames.map(name => [name, share])));
 
 /**
- * Reads the faults of a run from a file, and follows its changes. The bundles are unaware of them.
+ * Creates the faults that a file defines. They follow later changes to the file.
  *
- * @param onFault - receives each injected fault
- * @throws {StartError} if the file cannot be used at the start.
+ * @param onFault - receives the name of each injected fault
+ * @throws {StartError} if the file is missing or malformed
  */
 export function readFaults(file: string, seed: number, onFault: (fault: string) => void) {
   const current = followFile(file, parseShares, readAtStart('faults', file, parseShares));
@@ -42,7 +42,7 @@ export function readFaults(file: string, seed: number, onFault: (fault: string) 
     comesAgain: () => reported('copies', faults.comesAgain()),
     isEntryRefused: () => reported('refusedEntries', faults.isEntryRefused()),
   };
-  /** Fails requests of functions. Requests of the run itself and of operators' programs are exempt. */
+  /** Injects faults into requests of functions. Requests of the run itself and of operators' programs are exempt. */
   const interceptor: Interceptor = ({ service, operation, caller: functionName }) => {
     if (functionName === 'local') return undefined;
     const fate = faults.fateOf({ functionName, service, operation, resource: '' });
@@ -52,13 +52,13 @@ export function readFaults(file: string, seed: number, onFault: (fault: string) 
   return { queueFaults, interceptor };
 }
 
-/** Parses the text of a faults file. @throws {TypeError} with one sentence that describes the problem */
+/** Parses the text of a faults file. @throws {TypeError} if the text is invalid. The message is one sentence */
 export function parseShares(text: string): Readonly<Record<string, number>> {
   const { data, error } = faultsSchema.safeParse(parseObject(text));
   if (data) return data;
   const [issue] = error.issues;
   if (issue?.code === 'unrecognized_keys') {
-    throw new TypeError(`It names "${issue.keys[0]}", which is not one of ${faultNames.join(', ')}.`);
+    throw new TypeError(`It contains "${issue.keys[0]}", which is not one of ${faultNames.join(', ')}.`);
   }
   throw new TypeError(`"${issue?.path.join('.')}" ${issue?.message}.`);
 }

@@ -1,18 +1,18 @@
 import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { messageOf, StartError } from './errors.ts';
 
-/** Reads a file named in the request: `hosts` or `faults`. @throws {StartError} if it cannot be used */
-export function readAtStart<Content>(what: string, file: string, parse: (text: string) => Content): Content {
+/** Reads the hosts or faults file at the start. @throws {StartError} if the file is missing or malformed */
+export function readAtStart<Content>(name: string, file: string, parse: (text: string) => Content): Content {
   try {
     return parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new StartError(`The ${what} file ${file} cannot be used: ${messageOf(error)}`);
+    throw new StartError(`Could not use the ${name} file ${file}: ${messageOf(error)}`);
   }
 }
 
 /**
- * Creates a function that returns the current content of a file. Every call checks for changes. If a file cannot be
- * read or parsed, for instance during a write, the last good content remains in force.
+ * Creates a function that returns the current content of a file. Every call checks for changes. If reading or parsing
+ * fails, for instance during a write, the function returns the last valid content.
  */
 export function followFile<Content>(file: string, parse: (text: string) => Content, first: Content): () => Content {
   let content = first;
@@ -24,22 +24,22 @@ export function followFile<Content>(file: string, parse: (text: string) => Conte
       seen = text;
       content = parse(text);
     } catch {
-      // the last good content
+      // returns the last valid content
     }
     return content;
   };
 }
 
-/** Reports each change of a file, with the problem if it cannot be used. Returns a function that ends the watch. */
+/** Calls `onChange` after each change of a file, with the error if the file is invalid. Returns a function that ends the watch. */
 export function watchChanges(
   file: string,
   parse: (text: string) => unknown,
   onChange: (problem: string | undefined) => void,
 ): () => void {
-  watchFile(file, { interval: 500 }, look);
-  return () => unwatchFile(file, look);
+  watchFile(file, { interval: 500 }, check);
+  return () => unwatchFile(file, check);
 
-  function look(): void {
+  function check(): void {
     try {
       parse(readFileSync(file, 'utf8'));
       onChange(undefined);
@@ -49,7 +49,7 @@ export function watchChanges(
   }
 }
 
-/** Parses the text of such a file. @throws {TypeError} if it is not a JSON object */
+/** Parses a JSON object. @throws {TypeError} if the text is not a JSON object */
 export function parseObject(text: string): object {
   let content: unknown;
   try {

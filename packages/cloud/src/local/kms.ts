@@ -12,13 +12,13 @@ import { ServiceError } from '../service-error.ts';
 import { keyArn } from './assembly/identities.ts';
 import { type Emulator, type Interceptor, type Operation, startAwsJsonService } from './emulator.ts';
 
-/** KMS, with symmetric keys that encrypt data keys and key pairs. */
+/** A KMS emulator. Its symmetric keys encrypt data keys and key pairs. */
 export interface KeyService extends Emulator {
   /** Adds a key of the template. */
   ensureKey(keyId: string): void;
 }
 
-/** Starts KMS on a free port of 127.0.0.1. All keys are derived from the master key. */
+/** Starts a KMS emulator on a free port of 127.0.0.1. It derives all keys from the master key. */
 export async function startKms(master: Uint8Array, interceptors: readonly Interceptor[] = []): Promise<KeyService> {
   const arns = new Set<string>();
   const { execute } = makeKms({ bytes: randomBytes, master, arnOf: find });
@@ -35,7 +35,7 @@ export async function startKms(master: Uint8Array, interceptors: readonly Interc
   }
 }
 
-/** Returns the ARN of the key in a request, or else of the key that created its ciphertext. */
+/** Returns the ARN of the key that a request specifies, or of the key that created the ciphertext. */
 export function keyIn({ KeyId, CiphertextBlob }: Readonly<Record<string, unknown>>): string {
   return arnOf(typeof KeyId === 'string' ? KeyId : (keyArnIn(Buffer.from(String(CiphertextBlob), 'base64')) ?? ''));
 }
@@ -58,7 +58,7 @@ const dataKey = key.extend({ EncryptionContext, NumberOfBytes: z.int().min(1).ma
 const keyPair = key.extend({ EncryptionContext, KeyPairSpec: z.enum(['ECC_NIST_P256', 'RSA_2048']) });
 const ciphertext = z.object({ CiphertextBlob, EncryptionContext, KeyId: z.string().optional() });
 
-/** The SDK's commands by operation, each created from its input. */
+/** Functions that create the SDK command of each operation. */
 const commandOf: Readonly<Record<string, (input: unknown) => object>> = {
   DescribeKey: input => new DescribeKeyCommand(key.parse(input)),
   GenerateDataKeyWithoutPlaintext: input => new GenerateDataKeyWithoutPlaintextCommand(dataKey.parse(input)),

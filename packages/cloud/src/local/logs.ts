@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { ServiceError } from '../service-error.ts';
 import { type Emulator, type Interceptor, type Operation, startAwsJsonService } from './emulator.ts';
 
-/** CloudWatch Logs, with the searchable output of the functions in this run, and streams that programs write. */
+/** A CloudWatch Logs emulator. It contains the output of the functions and the streams that programs write. */
 export interface LogService extends Emulator {
   /** Adds a line that a function wrote. */
   put(group: string, line: string): void;
@@ -13,11 +13,11 @@ interface StoredLine {
   /** The time in milliseconds since the epoch. */
   readonly at: number;
   readonly text: string;
-  /** The stream, if a program wrote the line. */
+  /** The log stream, if a program wrote the line. */
   readonly stream?: string;
 }
 
-/** Starts the emulator on a free port of 127.0.0.1. It stores the latest lines of each group: at least `minKept`, at most twice as many. */
+/** Starts the emulator on a free port of 127.0.0.1. It stores the latest `minKept` to 2 × `minKept` lines of each log group. */
 export async function startLogs(interceptors: readonly Interceptor[] = [], minKept = 20_000): Promise<LogService> {
   const startedAt = Date.now();
   const groups = new Map<string, { lines: StoredLine[]; since: number }>();
@@ -26,7 +26,7 @@ export async function startLogs(interceptors: readonly Interceptor[] = [], minKe
   const operations: Readonly<Record<string, Operation>> = {
     DescribeLogGroups: input => {
       const { logGroupNamePrefix: prefix } = z.object({ logGroupNamePrefix: z.string() }).parse(input);
-      const names = new Set([prefix, ...groups.keys()]); // a group exists even without lines
+      const names = new Set([prefix, ...groups.keys()]); // a log group exists even without lines
       const found = [...names].filter(name => name.startsWith(prefix));
       return {
         logGroups: found.map(name => ({ logGroupName: name, creationTime: groups.get(name)?.since ?? startedAt })),
@@ -47,7 +47,7 @@ export async function startLogs(interceptors: readonly Interceptor[] = [], minKe
     GetQueryResults: input => {
       const { queryId } = z.object({ queryId: z.string() }).parse(input);
       const lines = queries.get(queryId);
-      if (!lines) throw new ServiceError('ResourceNotFoundException', 'There is no such query.');
+      if (!lines) throw new ServiceError('ResourceNotFoundException', 'The query does not exist.');
       queries.delete(queryId);
       return { status: 'Complete', results: lines.map(rowOf), statistics: { recordsScanned: lines.length } };
     },
@@ -61,9 +61,9 @@ export async function startLogs(interceptors: readonly Interceptor[] = [], minKe
       return {};
     },
     PutLogEvents: input => {
-      const { logEvents, ...place } = putInput.parse(input);
-      requireStream(place);
-      for (const { message } of logEvents) add(place.logGroupName, { text: message, stream: place.logStreamName });
+      const { logEvents, ...target } = putInput.parse(input);
+      requireStream(target);
+      for (const { message } of logEvents) add(target.logGroupName, { text: message, stream: target.logStreamName });
       return {};
     },
     DescribeLogStreams: input => {
@@ -72,10 +72,10 @@ export async function startLogs(interceptors: readonly Interceptor[] = [], minKe
       return { logStreams: (descending ? names.reverse() : names).map(logStreamName => ({ logStreamName })) };
     },
     GetLogEvents: input => {
-      const { startTime, limit, nextToken, ...place } = eventsInput.parse(input);
-      requireStream(place);
-      const written = groups.get(place.logGroupName)?.lines ?? [];
-      const lines = written.filter(({ at, stream }) => stream === place.logStreamName && at >= startTime);
+      const { startTime, limit, nextToken, ...target } = eventsInput.parse(input);
+      requireStream(target);
+      const written = groups.get(target.logGroupName)?.lines ?? [];
+      const lines = written.filter(({ at, stream }) => stream === target.logStreamName && at >= startTime);
       const to = nextToken === undefined ? lines.length : Number(nextToken);
       const from = Math.max(to - limit, 0);
       const events = lines.slice(from, to).map(({ at, text }) => ({ timestamp: at, message: text }));
@@ -106,7 +106,7 @@ const putInput = streamInput.extend({ logEvents: z.array(z.object({ message: z.s
 
 const streamsInput = z.object({ logGroupName: z.string(), descending: z.boolean().default(false) });
 
-/** Returns the latest lines, or the lines before a token's last line. Reading from the head is not emulated. */
+/** Reading from the head is not emulated, so `startFromHead` must be false. */
 const eventsInput = streamInput.extend({
   startFromHead: z.literal(false),
   startTime: z.number().default(0),
@@ -116,7 +116,7 @@ const eventsInput = streamInput.extend({
 
 const queryInput = z.object({
   logGroupNames: z.array(z.string()),
-  /** Both times are in seconds since the epoch, and included. */
+  /** The times are inclusive, in seconds since the epoch. */
   startTime: z.number(),
   endTime: z.number(),
   queryString: z.string(),
@@ -132,9 +132,9 @@ function rowOf({ at, text }: StoredLine) {
 }
 
 /**
- * Parses the filters of a Logs Insights query. Lines are returned newest first, with time and text, regardless of other commands.
+ * Parses the filters of a Logs Insights query. Other commands have no effect. Results contain the time and the text of lines.
  *
- * @throws {ServiceError} if a filter is not emulated: ignoring it would return too many lines.
+ * @throws {ServiceError} if a filter is not emulated, because ignoring it would return too many lines
  */
 function parseLogQuery(query: string): (line: string) => boolean {
   const filters = query
@@ -155,13 +155,13 @@ function parseFilter(filter: string): (line: string) => boolean {
   return line => allowed.includes(fieldOf(line, field));
 }
 
-/** A regular expression without special characters. */
+/** Matches a filter for a text. The text is a regular expression without special characters. */
 const messageFilter = /^filter @message like \/(?<text>(?:[^/\\]|\\.)*)\/$/;
 
-/** A field that has one of several values. */
+/** Matches a filter for the values of a field. */
 const fieldFilter = /^filter (?<field>\w+) in (?<values>\["[^"]*"(?:, ?"[^"]*")*\])$/;
 
-/** Returns a field of a line that is a JSON object, as text. */
+/** Returns a field of a JSON line as text. */
 function fieldOf(line: string, field: string): string | undefined {
   try {
     const { [field]: value } = Object(JSON.parse(line));

@@ -3,17 +3,17 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { portError } from './errors.ts';
 
-/** The address of a server on 127.0.0.1. */
+/** A server on 127.0.0.1. */
 export interface LoopbackServer {
   readonly port: number;
   stop(): Promise<void>;
 }
 
 /**
- * Starts an HTTP server on 127.0.0.1. Port 0 selects any free port. Idle connections stay open until the client closes
- * them, because a connection closed between two requests would look like a failure of the service.
+ * Starts an HTTP server on 127.0.0.1. Port 0 selects any free port. The server never closes idle connections, because a
+ * client could send a request at the same moment and would see a failure.
  *
- * @throws {StartError} if the port is not available.
+ * @throws {StartError} if the port is not available
  */
 export async function listenOnLoopback(server: Server, port = 0): Promise<LoopbackServer> {
   server.keepAliveTimeout = 0;

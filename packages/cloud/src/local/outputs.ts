@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { makeDirectory } from './directories.ts';
 import { messageOf, StartError } from './errors.ts';
 
-/** The outputs of a run, which contain everything that a program needs in order to use it. */
+/** The outputs of a run. They contain everything that a program needs to use the run. */
 export interface RunOutputs {
   readonly DynamoDbEndpoint: string;
   readonly SqsEndpoint: string;
@@ -15,7 +15,7 @@ export interface RunOutputs {
   readonly [output: string]: unknown;
 }
 
-/** Checks that the outputs file can be written, before any work. @throws {StartError} */
+/** Checks that the outputs file is writable. @throws {StartError} if it is not */
 export function requireWritable(file: string): void {
   try {
     makeDirectory(dirname(file));
@@ -23,14 +23,14 @@ export function requireWritable(file: string): void {
     writeFileSync(draftOf(file), '');
     rmSync(draftOf(file));
   } catch (error) {
-    throw new StartError(`The outputs cannot be written to ${file}: ${messageOf(error)}`, 'outputs-unwritable');
+    throw new StartError(`Could not write the outputs to ${file}: ${messageOf(error)}`, 'outputs-unwritable');
   }
 }
 
 /**
  * Writes the outputs file atomically. Only its owner can read it, because it contains credentials.
  *
- * @returns a function that removes it, unless another run has overwritten it.
+ * @returns a function that removes the file, unless another run has overwritten it
  */
 export function writeOutputs(file: string, outputs: RunOutputs): () => void {
   const text = `${JSON.stringify(outputs, undefined, 2)}\n`;

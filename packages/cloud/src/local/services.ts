@@ -8,24 +8,24 @@ import { startLogs } from './logs.ts';
 import { startSns } from './sns.ts';
 import { startSqs } from './sqs.ts';
 
-/** The ports of services with clients outside the run; 0 is any free one. Other services use any free port. */
+/** The ports of the services that have clients outside the run. 0 selects any free port. */
 export interface ServicePorts {
   readonly sqs: number;
   readonly dynamoDb: number;
 }
 
 interface ServiceOptions {
-  /** The interceptors that see each request before the services do. */
+  /** The interceptors of all requests. */
   readonly interceptors: readonly Interceptor[];
   readonly queueFaults: QueueFaults | undefined;
-  /** The storage of state. @default - in memory */
+  /** The directory that stores state. @default - state is in memory only */
   readonly data: DataDirectory | undefined;
   readonly ports: ServicePorts;
-  /** Receives each notification (SNS), without its content. */
+  /** Receives the topic and the subject of each SNS notification. */
   readonly onPublish: (topic: string, subject: string) => void;
 }
 
-/** Starts the emulators of all services. `onStop` receives a function that stops each. @throws {StartError} if a port is not available */
+/** Starts the emulators. `onStop` receives the stop function of each one. @throws {StartError} if a port is not available */
 export async function startServices(
   { interceptors, queueFaults: faults, data, ports, onPublish }: ServiceOptions,
   onStop: (stop: Emulator['stop']) => void,
@@ -44,12 +44,12 @@ export async function startServices(
   onStop(logs.stop);
   return {
     ...{ dynamoDb, sqs, kms, logs },
-    /** The part that `--data` stores. */
+    /** The state that `--data` stores. */
     state: {
       snapshot: () => ({ master, tables: dynamoDb.snapshot(), queues: sqs.snapshot() }),
       changes: () => dynamoDb.changes() + sqs.changes(),
     },
-    /** The endpoints, by the service's part of the SDK's variables. */
+    /** The endpoints, by the service name in the SDK's variables. */
     endpoints: { DYNAMODB: dynamoDb.endpoint, SQS: sqs.endpoint, SNS: sns.endpoint, KMS: kms.endpoint },
   };
 }

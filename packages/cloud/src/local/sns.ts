@@ -6,9 +6,9 @@ import { callerOf, type Emulator, type Interceptor, intercept, refusalOf, respon
 import { listenOnLoopback } from './loopback-server.ts';
 
 /**
- * Starts SNS on a free port of 127.0.0.1. Its clients speak the AWS Query protocol (form requests, XML responses).
+ * Starts an SNS emulator on a free port of 127.0.0.1. It uses the AWS Query protocol (form requests, XML responses).
  *
- * @param onPublish - receives each notification, without its content
+ * @param onPublish - receives the topic and the subject of each notification
  * @param send - sends a message to a subscribed queue
  */
 export async function startSns(
@@ -45,7 +45,7 @@ export async function startSns(
   }
 }
 
-/** Reads the input of an operation from a form. It has plain fields, and the entries of the operations' two maps. */
+/** Parses the input of an operation. A form contains plain fields and the entries of two maps. */
 function inputOf(form: URLSearchParams): Partial<Record<string, unknown>> {
   const attributes = entriesOf(form, 'Attributes.entry', 'key').map(([name, at]) => [name, form.get(`${at}.value`)]);
   const messageAttributes = entriesOf(form, 'MessageAttributes.entry', 'Name').map(([name, at]) => {
@@ -59,7 +59,7 @@ function inputOf(form: URLSearchParams): Partial<Record<string, unknown>> {
   };
 }
 
-/** Returns the keys of a map's entries, and the position of each entry in the form. */
+/** Returns the key and the form prefix of each entry of a map. */
 function entriesOf(form: URLSearchParams, map: string, key: string): [string, string][] {
   const entries: [string, string][] = [];
   for (let at = 1; ; at += 1) {

@@ -8,17 +8,17 @@ import { account, queueArn } from './assembly/identities.ts';
 import { type LiveResource, readProperties } from './assembly/resources.ts';
 import { type Emulator, type Interceptor, type Operation, startAwsJsonService } from './emulator.ts';
 
-/** SQS in real time. */
+/** An SQS emulator in real time. */
 export interface QueueService extends Emulator, Pick<Queues, 'find' | 'snapshot' | 'changes'> {
   urlOf(name: string): string;
-  /** Creates a queue, with its stored messages. */
+  /** Creates a queue and restores its stored messages. */
   ensureQueue(definition: QueueDefinition): void;
 }
 
 /** The messages of an earlier run. */
 export type KeptQueues = ReturnType<Queues['snapshot']>;
 
-/** Starts SQS on 127.0.0.1. A request's path is `/` or a path of a queue. @throws {StartError} if the port is not available */
+/** Starts an SQS emulator on 127.0.0.1. @throws {StartError} if the port is not available */
 export async function startSqs({
   interceptors = [],
   faults = noFaults,
@@ -26,11 +26,11 @@ export async function startSqs({
   kept = {},
 }: {
   readonly interceptors?: readonly Interceptor[];
-  /** @default - no faults */
+  /** The faults of queues. @default - no faults */
   readonly faults?: QueueFaults | undefined;
-  /** @default 0 - any free one */
+  /** The port. @default 0 - any free port */
   readonly port?: number | undefined;
-  /** @default - no messages */
+  /** The messages of an earlier run. @default - no messages */
   readonly kept?: KeptQueues | undefined;
 } = {}): Promise<QueueService> {
   const queues = makeQueues([], { time: realTime, faults, note: () => {}, nextId: randomUUID, arnOf: queueArn });
@@ -52,7 +52,7 @@ export async function startSqs({
   const { create: ensureQueue, find, snapshot, changes } = queues;
   return { ...service, urlOf, ensureQueue, find, snapshot, changes };
 
-  /** The SDK sends requests to the host of a queue's URL, regardless of its endpoint. */
+  /** Returns the URL of a queue. The SDK sends requests to its host, regardless of the client's endpoint. */
   function urlOf(name: string): string {
     return `${service.endpoint}/${account}/${name}`;
   }
@@ -76,9 +76,9 @@ function definitionOf(name: string, attributes: z.output<typeof attributesSchema
 
 const noFaults: QueueFaults = { comesAgain: () => false, isEntryRefused: () => false };
 
-/** The versions in which AWS's SDKs switched to JSON. AWS names 1.28.82 for boto3, but 1.32.6 to 1.34.89 use Query. */
+/** Lists the versions in which the AWS SDKs switched to JSON. AWS documents 1.28.82 for boto3, but 1.32.6 to 1.34.89 use Query. */
 const hint =
-  'Use a version of the AWS SDK that speaks it to SQS: at least 2.21.19 (or 1.12.585) for Java, 3.447.0 for JavaScript, ' +
+  'Use a version of the AWS SDK that uses it for SQS: at least 2.21.19 (or 1.12.585) for Java, 3.447.0 for JavaScript, ' +
   '1.34.90 for Python (boto3), service/sqs 1.28.0 for Go, 3.7.681 for .NET, 3.285.2 for PHP, aws-sdk-sqs 1.67.0 for Ruby.';
 
 const attributesSchema = z.object({

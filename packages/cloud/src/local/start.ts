@@ -23,40 +23,41 @@ export { openTerminal, type Terminal } from './terminal.ts';
 export interface LocalCloudRequest<Extra extends object = object> {
   /** The CDK app to synthesise, or the directory of its cloud assembly. */
   readonly app: CdkApp | { readonly assemblyDirectory: string };
-  /** The port of each HTTP API, by the name of its output; 0 is any free one. */
+  /** The port of each HTTP API, by the name of its output. 0 selects any free port. */
   readonly apis: Readonly<Record<string, number>>;
   readonly ports: ServicePorts;
-  /** A server of the program with a public name, and the name of the output that contains its local address. */
+  /** A server of the calling program that has a public name, and the output for its local address. */
   readonly site: Site & { readonly output: string };
-  /** The port of a plain HTTP server on 127.0.0.1, by public host name. */
+  /** The port of an HTTP server on 127.0.0.1 for each public host name. */
   readonly mappings: ReadonlyMap<string, number>;
-  /** A file with more names, read again whenever it changes. @default - no file */
+  /** A file with more names. Its changes take effect immediately. @default - no file */
   readonly hostsFile?: string;
-  /** A file with the faults to inject, read again whenever it changes. @default - no faults */
+  /** A file with the faults to inject. Its changes take effect immediately. @default - no faults */
   readonly faultsFile?: string;
-  /** The directory that stores tables, queues and keys across restarts. @default - in memory */
+  /** The directory that stores tables, queues and keys across restarts. @default - state is in memory only */
   readonly dataDirectory?: string;
   /** The directory for the files of the run. */
   readonly workDirectory: string;
-  /** The file that contains the outputs while the cloud is up. */
+  /** The file that contains the outputs while the cloud is running. */
   readonly outputsFile: string;
   readonly terminal: Terminal;
   /** Cancels a start that is still in progress. */
   readonly signal: AbortSignal;
-  /** Called after the deployment, before any request, message or schedule is processed. Returns further outputs. */
+  /** Returns further outputs. It runs after the deployment, before the cloud processes requests, messages or schedules. */
   afterDeployment(outputs: RunOutputs): Promise<Extra>;
 }
 
 export interface LocalCloud<Extra extends object = object> {
   readonly outputs: RunOutputs & Extra;
-  /** Gives running invocations a few seconds to end, then stops everything. */
+  /** Waits up to 5 seconds for running invocations, then stops everything. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a local cloud. Synthesises a CDK app and runs its templates on 127.0.0.1.
+ * Starts a local cloud, which runs the templates of a CDK app on 127.0.0.1. If the start fails, it stops everything that it
+ * has started.
  *
- * @throws {StartError} for errors that the user can correct, after everything that was started is stopped.
+ * @throws {StartError} if the user can correct the error
  */
 export async function startLocalCloud<Extra extends object>(
   request: LocalCloudRequest<Extra>,
@@ -73,7 +74,7 @@ export async function startLocalCloud<Extra extends object>(
   }
 }
 
-/** The steps that stop everything started so far, last first. */
+/** The steps that stop a cloud. They run in reverse order. */
 type Cleanup = (() => unknown)[];
 
 async function start<Extra extends object>(request: LocalCloudRequest<Extra>, cleanup: Cleanup) {
@@ -81,7 +82,7 @@ async function start<Extra extends object>(request: LocalCloudRequest<Extra>, cl
   requireWritable(outputsFile);
   const servers = new Map<string, HttpServer>();
   for (const [output, port] of Object.entries(apis)) {
-    const server = await startHttpServer(port); // listens from the start, so that a port in use is noticed before any work
+    const server = await startHttpServer(port); // reports a port in use before any slow step
     cleanup.push(server.stop);
     servers.set(output, server);
   }
@@ -90,7 +91,7 @@ async function start<Extra extends object>(request: LocalCloudRequest<Extra>, cl
   const run = makeRunDirectory(resolve(workDirectory, 'runs'));
   cleanup.push(run.remove);
 
-  // Both steps are slow and independent, so they run in parallel. If one fails, the other is awaited and then stopped.
+  // Both steps are slow and independent, so they run in parallel. If one fails, the other must end before the cleanup.
   const failed = new AbortController();
   const [foundation, assembly] = await Promise.allSettled([
     startFoundation(request, data, run.path, cleanup).catch(error => {
@@ -115,7 +116,6 @@ async function assemblyOf({ app, terminal, signal }: LocalCloudRequest, output: 
   return readAssembly(output);
 }
 
-/** The parts that do not depend on the template. */
 type Foundation = Awaited<ReturnType<typeof startFoundation>>;
 
 /** Starts the parts that do not depend on the template: the network, the services, and the files that function processes load. */
@@ -146,8 +146,8 @@ async function startFoundation(
 function openFaults({ faultsFile: file, terminal }: LocalCloudRequest, cleanup: Cleanup) {
   if (file === undefined) return undefined;
   const unwatch = watchChanges(file, parseShares, problem => {
-    if (problem === undefined) terminal.note('faults', 'read again');
-    else terminal.note('faults', `${problem} The shares stay as they were.`, 'warn');
+    if (problem === undefined) terminal.note('faults', 'reloaded');
+    else terminal.note('faults', `${problem} The previous shares stay in effect.`, 'warn');
   });
   cleanup.push(unwatch);
   return readFaults(file, Math.random(), fault => terminal.note('faults', `${fault}, as set in ${file}`, 'warn'));
@@ -196,5 +196,5 @@ async function deploy<Extra extends object>(
   return outputs;
 }
 
-/** Milliseconds for running invocations to end when the run stops. */
+/** The time in milliseconds that running invocations have to end when the run stops. */
 const grace = 5_000;

@@ -15,14 +15,14 @@ export interface KeptState {
   readonly queues: Readonly<Record<string, readonly KeptMessage[]>>;
 }
 
-/** The state of a run, as it changes. */
+/** The current state of a run. */
 export interface ChangingState {
   readonly snapshot: () => KeptState;
   /** Returns a number that differs after each change. */
   readonly changes: () => number;
 }
 
-/** Reads the state of an earlier run, if there was one. @throws {StartError} if the file is incomplete or is not from a local run. */
+/** Returns the state of an earlier run, if any. @throws {StartError} if the file is incomplete or not from a local run */
 export function readState(file: string): KeptState | undefined {
   try {
     return stateSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
@@ -35,9 +35,9 @@ export function readState(file: string): KeptState | undefined {
 }
 
 /**
- * Writes the state to a file every few seconds if it has changed. A killed run loses at most these seconds of changes.
+ * Writes the state to a file every 3 seconds if it has changed. A killed run loses the changes since the last write.
  *
- * @returns a function that writes the last changes and ends it.
+ * @returns a function that writes the last changes and stops the timer
  */
 export function keepState(file: string, state: ChangingState, onProblem: (message: string) => void) {
   let written = state.changes();
@@ -58,12 +58,12 @@ export function keepState(file: string, state: ChangingState, onProblem: (messag
       await replaceFile(file, textOf(state.snapshot()));
       written = changes;
     } catch (error) {
-      onProblem(`The state cannot be written to ${file}: ${messageOf(error)}. It is tried again.`);
+      onProblem(`Could not write the state to ${file}: ${messageOf(error)}. The run tries again within 3 seconds.`);
     }
   }
 }
 
-/** The interval in milliseconds. */
+/** The interval between writes in milliseconds. */
 const interval = 3_000;
 
 const format = 'emissor local run 1';
@@ -79,7 +79,7 @@ const stateSchema = z.object({
   queues: z.record(z.string(), z.array(z.custom<KeptMessage>())),
 });
 
-/** Replaces a file atomically. Only its owner can read it, because it contains hashes of passwords. */
+/** Replaces a file atomically. Only its owner can read it, because it contains password hashes and the KMS master key. */
 async function replaceFile(file: string, text: string): Promise<void> {
   const draft = `${file}.draft`;
   const handle = await open(draft, 'w', 0o600);

@@ -4,17 +4,17 @@ import { styleText } from 'node:util';
 export interface Terminal {
   /** Writes a line unchanged. */
   say(text?: string): void;
-  /** Shows the duration of a step of the start. */
+  /** Runs a step of the start and shows its duration. */
   step<Result>(text: string, work: () => Promise<Result>): Promise<Result>;
-  /** Writes a line of one part of the cloud, with its name. */
+  /** Writes a line with the time and the name of its source. */
   note(source: string, text: string, level?: Level): void;
-  /** Writes a line of a function's output, with the function's name. */
+  /** Formats and writes a line of a function's output. */
   log(source: string, line: string): void;
 }
 
 type Level = keyof typeof styles;
 
-/** A stream. On a terminal, the output has colours. */
+/** An output stream. Terminals receive colours. */
 export type Output = Pick<NodeJS.WriteStream, 'write'> & { readonly isTTY?: boolean };
 
 export function openTerminal(output: Output, now: () => Date = () => new Date()): Terminal {
@@ -42,7 +42,7 @@ export function openTerminal(output: Output, now: () => Date = () => new Date())
     return result;
   }
 
-  /** Colours a text on a terminal, unless NO_COLOR is set (no-color.org). */
+  /** Colours a text if the output is a terminal and NO_COLOR is not set (no-color.org). */
   function paint(level: Level, text: string): string {
     return output.isTTY && !process.env.NO_COLOR ? styleText(styles[level], text, { validateStream: false }) : text;
   }
@@ -52,14 +52,14 @@ const nameWidth = 20;
 
 const styles = { debug: 'gray', info: 'reset', warn: 'yellow', error: 'red' } as const;
 
-/** Escapes control characters, because a path or the output of a function may contain terminal commands. */
+/** Escapes control characters, because a path or a function's output may contain terminal commands. */
 function inOneLine(text: string): string {
   return text.replace(/[^\P{Cc}\t]/gu, character => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
 /**
- * Formats a line of a function's output. Structured lines become `message key=value …`. Metrics (CloudWatch embedded
- * metric format) and empty lines are hidden, and other lines are unchanged.
+ * Formats a line of a function's output. A structured line becomes `message key=value …`. Returns `undefined` for empty
+ * lines and metrics (CloudWatch embedded metric format), which the terminal does not show.
  */
 function readLogLine(line: string): { readonly text: string; readonly level: Level } | undefined {
   if (line.trim() === '') return undefined;
@@ -67,7 +67,7 @@ function readLogLine(line: string): { readonly text: string; readonly level: Lev
   if (!content) return { text: line, level: 'info' };
   if ('_aws' in content) return undefined;
   const { message = '', level, stack = [], ...fields } = content;
-  const shown = Object.entries(fields).filter(([name]) => !routine.has(name));
+  const shown = Object.entries(fields).filter(([name]) => !hiddenFields.has(name));
   const parts = [
     message,
     ...shown.map(([name, value]) => `${name}=${shortened(value)}`),
@@ -89,7 +89,7 @@ function shortened(value: unknown): string {
   return typeof value === 'string' && !/\s/.test(value) ? value : JSON.stringify(value);
 }
 
-/** The fields of structured lines that are useless in a terminal. */
-const routine = new Set(['timestamp', 'service', 'requestId', 'function_request_id']);
+/** The fields of structured lines that the terminal does not show. */
+const hiddenFields = new Set(['timestamp', 'service', 'requestId', 'function_request_id']);
 
 const levels: Readonly<Record<string, Level>> = { DEBUG: 'debug', WARN: 'warn', ERROR: 'error' };

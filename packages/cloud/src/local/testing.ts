@@ -1,4 +1,4 @@
-/** Exports the parts that tests and measurements start without a cloud. Programs for users never import them. */
+/** Exports the parts that tests and measurements start without a cloud. Other programs must not import them. */
 export { synthesise } from './assembly/assembly.ts';
 export { openDataDirectory } from './directories.ts';
 export { startDynamoDb } from './dynamodb.ts';

@@ -7,8 +7,8 @@ export function md5OfBody(body: string): string {
 }
 
 /**
- * Returns the MD5 of a message's attributes, in hexadecimal, as a response field. Without attributes there is no field.
- * See the developer guide, *Calculating the MD5 message digest for message attributes*.
+ * Returns a response field with the MD5 of a message's attributes in hexadecimal, or an empty object without attributes.
+ * See *Calculating the MD5 message digest for message attributes* in the developer guide.
  */
 export function md5OfAttributes<Name extends string>(
   name: Name,
@@ -19,13 +19,13 @@ export function md5OfAttributes<Name extends string>(
   const parts = sorted.flatMap(([attribute, { DataType = '', StringValue = '' }]) => [
     ...withLength(attribute),
     ...withLength(DataType),
-    Buffer.of(ofText),
+    Buffer.of(stringType),
     ...withLength(StringValue),
   ]);
   return { [name]: hash('md5', Buffer.concat(parts)) } as { [_ in Name]?: string };
 }
 
-const ofText = 1;
+const stringType = 1;
 
 function withLength(text: string): Uint8Array[] {
   const length = Buffer.alloc(4);

@@ -3,15 +3,15 @@ import type { Clock } from '../time.ts';
 import { md5OfAttributes, md5OfBody } from './checksums.ts';
 import type { Queue, Received } from './queue.ts';
 
-/** The source queue, and the function that processes a batch. It returns the messages that succeeded as `done`. */
+/** A queue and the function that processes its batches. The function calls `done` with the messages that succeeded. */
 export interface EventSource {
   readonly queue: Queue;
   readonly time: Clock;
   readonly process: (batch: readonly Received[], done: (succeeded: readonly Received[]) => void) => void;
-  /** The maximum number of concurrent batches. It starts at five, and grows by five a second while messages wait. */
+  /** The maximum number of concurrent batches. The number starts at 5 and grows by 5 a second while messages wait. */
   readonly concurrency: number;
   readonly batchSize: number;
-  /** A period without receives, with start and end in milliseconds from the start of the cloud. */
+  /** A period without receives. Its start and end are in milliseconds since the event source was connected. */
   readonly standstill?: { readonly from: number; readonly until: number } | undefined;
 }
 
@@ -24,58 +24,58 @@ export function connectEventSource({
   batchSize,
   standstill,
 }: EventSource): () => void {
-  const began = time.now();
-  let places = Math.min(5, concurrency);
+  const startedAt = time.now();
+  let capacity = Math.min(5, concurrency);
   let busy = 0;
   let isReceivePlanned = false;
   let growsAt = Number.NEGATIVE_INFINITY;
   let isGrowthPlanned = false;
   let hasEnded = false;
-  const stopListening = queue.onVisible(planLook);
-  if (queue.visible() > 0) planLook();
+  const stopListening = queue.onVisible(planReceive);
+  if (queue.visible() > 0) planReceive();
   return function end() {
     hasEnded = true;
     stopListening();
   };
 
-  function planLook(): void {
+  function planReceive(): void {
     if (isReceivePlanned) return;
-    if (busy >= places) {
+    if (busy >= capacity) {
       planGrowth();
       return;
     }
     isReceivePlanned = true;
-    time.after(0, look);
+    time.after(0, receive);
   }
 
-  function look(): void {
-    const age = time.now() - began;
+  function receive(): void {
+    const age = time.now() - startedAt;
     if (standstill && standstill.from <= age && age < standstill.until) {
-      time.after(standstill.until - age, look);
+      time.after(standstill.until - age, receive);
       return;
     }
     isReceivePlanned = false;
-    while (busy < places && !hasEnded) {
+    while (busy < capacity && !hasEnded) {
       const batch = queue.receive(batchSize);
       if (batch.length === 0) return;
       busy += 1;
       process(batch, succeeded => {
         for (const { receipt } of succeeded) queue.remove(receipt);
         busy -= 1;
-        planLook();
+        planReceive();
       });
     }
     planGrowth();
   }
 
   function planGrowth(): void {
-    if (isGrowthPlanned || busy < places || places >= concurrency || queue.visible() === 0) return;
+    if (isGrowthPlanned || busy < capacity || capacity >= concurrency || queue.visible() === 0) return;
     isGrowthPlanned = true;
     growsAt = Math.max(time.now(), growsAt) + 200;
     time.at(growsAt, () => {
       isGrowthPlanned = false;
-      if (queue.visible() > 0 && busy >= places) places += 1;
-      look();
+      if (queue.visible() > 0 && busy >= capacity) capacity += 1;
+      receive();
     });
   }
 }
@@ -86,16 +86,16 @@ export function eventOf(batch: readonly Received[], queueArn: string): SQSEvent 
 }
 
 /**
- * Returns the messages that succeeded according to a response with `ReportBatchItemFailures`. A malformed response, or
- * one that names a message outside the batch, fails the whole batch.
+ * Returns the messages that succeeded according to a function's response with `ReportBatchItemFailures`. The whole batch
+ * fails if the response is malformed or lists a message that is not in the batch.
  */
-export function succeeded(batch: readonly Received[], answer: unknown): readonly Received[] {
-  if (answer === null || answer === undefined || answer === '') return batch;
-  if (typeof answer !== 'object') return [];
-  const named: unknown = 'batchItemFailures' in answer ? answer.batchItemFailures : undefined;
-  if (named === null || named === undefined) return batch;
-  if (!Array.isArray(named)) return [];
-  const failed = new Set(named.map((failure: unknown) => Object(failure).itemIdentifier));
+export function succeeded(batch: readonly Received[], response: unknown): readonly Received[] {
+  if (response === null || response === undefined || response === '') return batch;
+  if (typeof response !== 'object') return [];
+  const failures: unknown = 'batchItemFailures' in response ? response.batchItemFailures : undefined;
+  if (failures === null || failures === undefined) return batch;
+  if (!Array.isArray(failures)) return [];
+  const failed = new Set(failures.map((failure: unknown) => Object(failure).itemIdentifier));
   if ([...failed].some(id => !batch.some(message => message.id === id))) return [];
   return batch.filter(({ id }) => !failed.has(id));
 }

@@ -3,16 +3,16 @@ import { makeHeap } from '../heap.ts';
 /** The fields of a message that determine its order. */
 export interface Ordered {
   readonly group: string;
-  /** The sequence number, which increases with each sent message. */
+  /** The sequence number. It increases with each sent message. */
   readonly order: number;
   /** The number of receives. */
   readonly receives: number;
 }
 
 /**
- * Creates the order of a queue's waiting messages: returned messages first, then the oldest. In a fair queue quiet groups precede
- * noisy ones, which are ordered by their messages in flight, fewest first. A group is noisy by its share of the messages in flight,
- * or of the processing time of about the last minute; see *How Amazon SQS fair queues work* in the guide.
+ * Creates the order of a queue's waiting messages. Returned messages precede new ones, and older ones precede newer ones. In a
+ * fair queue, quiet groups precede noisy groups. A group is noisy if its share of the messages in flight, or of the recent
+ * processing time, is high. See *How Amazon SQS fair queues work* in the developer guide.
  */
 export function makeFairOrder<Message extends Ordered>(now: () => number, isFair: boolean) {
   const groups = new Map<string, Group<Message>>();
@@ -25,15 +25,15 @@ export function makeFairOrder<Message extends Ordered>(now: () => number, isFair
     size += 1;
   }
 
-  /** Removes and returns the next message. It is in flight until `left` is called. */
+  /** Removes and returns the next message. The message is in flight until the caller calls `left`. */
   function next(): Message | undefined {
-    let best: { readonly group: Group<Message>; readonly first: Message; readonly place: number } | undefined;
+    let best: { readonly group: Group<Message>; readonly first: Message; readonly rank: number } | undefined;
     for (const group of groups.values()) {
       const first = group.waiting.first();
       if (!first) continue;
-      const place = isNoisy(group) ? group.load.inFlight() : -1; // quiet groups share the first one
-      if (!best || place < best.place || (place === best.place && isBefore(first, best.first))) {
-        best = { group, first, place };
+      const rank = isNoisy(group) ? group.load.inFlight() : -1; // all quiet groups have the same rank
+      if (!best || rank < best.rank || (rank === best.rank && isBefore(first, best.first))) {
+        best = { group, first, rank };
       }
     }
     if (!best) return undefined;
@@ -57,7 +57,7 @@ export function makeFairOrder<Message extends Ordered>(now: () => number, isFair
   function isNoisy({ load }: Group<Message>): boolean {
     if (groups.size < 2) return false;
     const hasMany = load.inFlight() >= noisyCount && load.inFlight() > noisyShare * whole.inFlight();
-    return hasMany || (whole.recent() > negligible && load.recent() > noisyShare * whole.recent());
+    return hasMany || (whole.recent() > minRecentTime && load.recent() > noisyShare * whole.recent());
   }
 
   function groupOf({ group }: Message): Group<Message> {
@@ -78,7 +78,7 @@ function isBefore(one: Ordered, other: Ordered): boolean {
   return isReturned === other.receives > 0 ? one.order < other.order : isReturned;
 }
 
-/** Creates a counter of messages in flight and of their recent time in flight, which decays exponentially. */
+/** Creates a counter of messages in flight, and of their recent time in flight, with exponential decay. */
 function makeLoad(now: () => number) {
   let inFlight = 0;
   let time = 0;
@@ -86,8 +86,8 @@ function makeLoad(now: () => number) {
   return { inFlight: () => inFlight, recent, add };
 
   function recent(): number {
-    const kept = Math.exp((countedAt - now()) / memory);
-    time = time * kept + inFlight * memory * (1 - kept);
+    const remaining = Math.exp((countedAt - now()) / decayTime);
+    time = time * remaining + inFlight * decayTime * (1 - remaining);
     countedAt = now();
     return time;
   }
@@ -98,12 +98,12 @@ function makeLoad(now: () => number) {
   }
 }
 
-/** The decay time in milliseconds. */
-const memory = 60_000;
+/** The time constant of the decay, in milliseconds. */
+const decayTime = 60_000;
 
-/** A noisy group has at least this many messages in flight, and more than this share of all. SQS uses these numbers. */
+/** A noisy group has at least 30 messages in flight and more than 10% of all messages in flight. SQS uses the same limits. */
 const noisyCount = 30;
 const noisyShare = 0.1;
 
-/** If the total processing time is below this, in milliseconds, no group is noisy. */
-const negligible = 5_000;
+/** The total processing time in milliseconds up to which no group is noisy by its processing time. */
+const minRecentTime = 5_000;

@@ -5,17 +5,17 @@ import type { Clock } from '../time.ts';
 import type { Note } from '../virtual/record.ts';
 import { makeFairOrder } from './fair-order.ts';
 
-/** A standard queue. Times are in seconds, as in a template. */
+/** The definition of a standard queue. Times are in seconds, as in a template. */
 export interface QueueDefinition {
   readonly name: string;
-  /** The visibility timeout, 30 by default. */
+  /** The visibility timeout. @default 30 */
   readonly visibilityTimeout?: number | undefined;
-  /** The maximum size of a message's body and attributes in bytes, 1 MiB by default. */
+  /** The maximum size of a message's body and attributes, in bytes. @default 1 MiB */
   readonly maxMessageSize?: number | undefined;
-  /** The default wait time of a receive, 0 by default. */
+  /** The default wait time of a receive. @default 0 */
   readonly receiveWait?: number | undefined;
   readonly deadLetters?: { readonly queue: string; readonly maxReceiveCount: number } | undefined;
-  /** True by default: the queue is fair, so that no group of messages waits for another's backlog. */
+  /** True if the queue is fair, so that no group waits for the backlog of another group. @default true */
   readonly isFair?: boolean;
 }
 
@@ -42,7 +42,7 @@ export type KeptMessage = Readonly<Omit<Message, 'order' | 'cancelReturn'>>;
 
 export type Queue = ReturnType<typeof makeQueue>;
 
-export function makeQueue(definition: QueueDefinition, { time, faults, note, nextId, arnOf, deadLetters }: QueueWorld) {
+export function makeQueue(definition: QueueDefinition, { time, faults, note, nextId, arnOf, deadLetters }: Context) {
   const { name, visibilityTimeout = 30, isFair = true } = definition;
   const { maxMessageSize = maxBytes, receiveWait = 0 } = definition;
   const { maxReceiveCount = Number.POSITIVE_INFINITY } = definition.deadLetters ?? {};
@@ -59,13 +59,13 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     maxMessageSize,
     receiveWait,
     visible: waiting.size,
-    /** Returns the number of changes to messages so far. */
+    /** Returns the number of changes to messages. */
     changes: () => changes,
     inFlight: () => inFlight.size,
     delayed: () => messages.size - waiting.size() - inFlight.size,
-    /** Returns the bodies of all messages, in the order they were sent. */
+    /** Returns the bodies of all messages, in the order in which they were sent. */
     bodies: () => [...messages].map(({ body }) => body),
-    /** Calls back whenever a message becomes visible. Returns a function that cancels the callback. */
+    /** Calls `callback` whenever a message becomes visible. Returns a function that removes the callback. */
     onVisible: (callback: () => void) => {
       listeners.add(callback);
       return () => void listeners.delete(callback);
@@ -88,7 +88,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     return id;
   }
 
-  /** Accepts a message from another queue, with its id. */
+  /** Adds a message of another queue under the same id. */
   function take({ id, body, group, attributes, sender, sentAt }: SentMessage, delaySeconds = 0): void {
     const visibleAt = time.now() + delaySeconds * 1_000;
     const message = add({ id, body, group, attributes, sender, sentAt, receives: 0, firstReceivedAt: 0, visibleAt });
@@ -96,8 +96,8 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     else showLater(message);
   }
 
-  function add(kept: KeptMessage): Message {
-    const message: Message = { ...kept, order: sent++, cancelReturn: () => {} };
+  function add(snapshot: KeptMessage): Message {
+    const message: Message = { ...snapshot, order: sent++, cancelReturn: () => {} };
     messages.add(message);
     changes += 1;
     return message;
@@ -107,10 +107,10 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     time.at(message.visibleAt, () => messages.has(message) && show(message));
   }
 
-  /** Receives messages. They stay in flight until their removal, or the end of their visibility timeout (`seconds`). */
-  function receive(most: number, seconds = visibilityTimeout): Received[] {
+  /** Receives messages. They are in flight until they are removed or their visibility timeout (`seconds`) ends. */
+  function receive(maxMessages: number, seconds = visibilityTimeout): Received[] {
     const received: Received[] = [];
-    while (received.length < most) {
+    while (received.length < maxMessages) {
       const message = waiting.next();
       if (!message) break;
       if (message.receives >= maxReceiveCount) {
@@ -124,20 +124,20 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
       message.receives += 1;
       if (message.receives === 1) message.firstReceivedAt = Math.floor(time.now());
       message.visibleAt = time.now() + seconds * 1_000;
-      received.push(receivedOf(message, fly(message)));
+      received.push(receivedOf(message, trackInFlight(message)));
     }
     return received;
   }
 
-  /** Marks a message as in flight until a moment. Returns its receipt. */
-  function fly(message: Message): string {
+  /** Marks a message as in flight until its `visibleAt`. Returns the receipt. */
+  function trackInFlight(message: Message): string {
     const receipt = `${message.id}/${message.receives}`;
     inFlight.set(receipt, message);
     returnLater(message, receipt);
     return receipt;
   }
 
-  /** Removes a message, if the receipt belongs to a message in flight. */
+  /** Removes the message in flight that has this receipt, if any. */
   function remove(receipt: string): void {
     const message = inFlight.get(receipt);
     if (!message) return;
@@ -146,27 +146,27 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
       messages.delete(message);
       return;
     }
-    note('message', `${name} ${message.id} comes again`);
+    note('message', `${name} ${message.id} is delivered again`);
     show(message);
   }
 
-  /** Changes the visibility timeout of a message in flight, in seconds from now. Returns false for a wrong receipt. */
+  /** Sets the visibility timeout of a message in flight, in seconds from now. Returns false if no such message has the receipt. */
   function hide(receipt: string, seconds: number): boolean {
     const message = inFlight.get(receipt);
     if (!message) return false;
     message.visibleAt = time.now() + seconds * 1_000;
     if (seconds > 0) returnLater(message, receipt);
-    else comeBack(message, receipt);
+    else makeVisible(message, receipt);
     return true;
   }
 
   function returnLater(message: Message, receipt: string): void {
     changes += 1;
     message.cancelReturn();
-    message.cancelReturn = time.at(message.visibleAt, () => comeBack(message, receipt));
+    message.cancelReturn = time.at(message.visibleAt, () => makeVisible(message, receipt));
   }
 
-  function comeBack(message: Message, receipt: string): void {
+  function makeVisible(message: Message, receipt: string): void {
     end(message, receipt);
     show(message);
   }
@@ -188,28 +188,28 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
   function show(message: Message): void {
     message.visibleAt = time.now();
     waiting.push(message);
-    for (const tell of listeners) tell();
+    for (const notify of listeners) notify();
   }
 
-  /** Returns all messages, in the order they were sent. */
+  /** Returns all messages, in the order in which they were sent. */
   function all(): KeptMessage[] {
-    return [...messages].map(({ order: _, cancelReturn: __, ...kept }) => kept);
+    return [...messages].map(({ order: _, cancelReturn: __, ...snapshot }) => snapshot);
   }
 
-  /** Adds the messages of a snapshot. Messages in flight remain in flight, with their receipts. */
-  function restore(kept: readonly KeptMessage[]): void {
-    for (const message of kept.map(add)) {
+  /** Adds the messages of a snapshot. Messages in flight stay in flight and keep their receipts. */
+  function restore(snapshots: readonly KeptMessage[]): void {
+    for (const message of snapshots.map(add)) {
       if (message.visibleAt <= time.now()) show(message);
       else if (message.receives === 0) showLater(message);
       else {
         waiting.took(message);
-        fly(message);
+        trackInFlight(message);
       }
     }
   }
 }
 
-interface QueueWorld {
+interface Context {
   readonly time: Clock;
   readonly faults: Pick<QueueFaults, 'comesAgain'>;
   readonly note: Note;
@@ -218,7 +218,7 @@ interface QueueWorld {
   readonly deadLetters: () => { readonly take: (message: SentMessage) => void } | undefined;
 }
 
-/** A message as its queue sends it. Times are in milliseconds since the epoch. */
+/** A sent message. Times are in milliseconds since the epoch. */
 interface SentMessage {
   readonly id: string;
   readonly body: string;
@@ -248,5 +248,5 @@ function receivedOf(message: Message, receipt: string): Received {
   return { id, receipt, body, attributes, systemAttributes };
 }
 
-/** The maximum size in bytes, with attributes, of a message and of a batch. */
+/** The maximum size of a message and of a batch in bytes, including attributes. */
 export const maxBytes = 1_024 * 1_024;

@@ -8,19 +8,19 @@ import { type KeptMessage, makeQueue, maxBytes, type Queue, type QueueDefinition
 
 export type Queues = ReturnType<typeof makeQueues>;
 
-export function makeQueues(definitions: readonly QueueDefinition[], world: QueuesWorld) {
+export function makeQueues(definitions: readonly QueueDefinition[], world: QueuesContext) {
   const queues = new Map<string, Queue>();
-  /** The messages of a snapshot whose queue does not exist yet. */
-  const kept = new Map<string, readonly KeptMessage[]>();
+  /** The restored messages of queues that do not exist yet. */
+  const pending = new Map<string, readonly KeptMessage[]>();
   let changesOfDestroyed = 0;
   const operations: Readonly<Record<string, Act<never>>> = {
     SendMessage: send,
     SendMessageBatch: inBatch(send),
     ReceiveMessage: receive,
     DeleteMessage: remove,
-    DeleteMessageBatch: inBatch((queue, entry: Handled) => remove(queue, accepted(entry))),
+    DeleteMessageBatch: inBatch((queue, entry: ReceiptInput) => remove(queue, accepted(entry))),
     ChangeMessageVisibility: hide,
-    ChangeMessageVisibilityBatch: inBatch((queue, entry: Handled) => hide(queue, accepted(entry))),
+    ChangeMessageVisibilityBatch: inBatch((queue, entry: ReceiptInput) => hide(queue, accepted(entry))),
     GetQueueAttributes: attributesOf,
   };
   for (const definition of definitions) create(definition);
@@ -38,15 +38,15 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
     changes: () => [...queues.values()].reduce((sum, queue) => sum + queue.changes(), changesOfDestroyed),
   };
 
-  /** Creates a queue if no queue has that name. */
+  /** Creates a queue, or returns the existing queue with that name. */
   function create(definition: QueueDefinition): Queue {
     const { name, deadLetters: redrive } = definition;
     const found = queues.get(name);
     if (found) return found;
     const queue = makeQueue(definition, { ...world, deadLetters: () => redrive && find(redrive.queue) });
     queues.set(name, queue);
-    queue.restore(kept.get(name) ?? []);
-    kept.delete(name);
+    queue.restore(pending.get(name) ?? []);
+    pending.delete(name);
     return queue;
   }
 
@@ -68,19 +68,19 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
     return find(QueueUrl);
   }
 
-  /** Executes a command of the SDK. @throws {ServiceError} if SQS rejects it. */
+  /** Executes a command of the SDK. @throws {ServiceError} if SQS rejects it */
   function execute(command: { readonly input: object }, sender: string): object {
     return perform(command.constructor.name.replace(/Command$/, ''), command.input, sender);
   }
 
-  /** Performs an operation. It never waits for messages: see {@link poll}. @throws {ServiceError} if SQS rejects it. */
+  /** Performs an operation. It never waits for messages, unlike {@link poll}. @throws {ServiceError} if SQS rejects it */
   function perform(operation: string, input: object, sender: string): object {
     const act = operations[operation];
     if (!act) throw new TypeError(`This SQS does not support ${operation}.`);
     return act(queueOf(input), input as never, sender);
   }
 
-  /** Receives messages. Waits for the first one until the wait time is over or the receiver disconnects. */
+  /** Receives messages. It waits for the first message until the wait time ends or the receiver disconnects. */
   function poll(input: sdk.ReceiveMessageCommandInput, gone: AbortSignal): Promise<object> {
     return new Promise(resolve => {
       const queue = queueOf(input);
@@ -88,17 +88,17 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
       requireWithin('WaitTimeSeconds', WaitTimeSeconds, 0, 20);
       const first = gone.aborted ? {} : receive(queue, input);
       if (gone.aborted || 'Messages' in first || WaitTimeSeconds === 0) return resolve(first);
-      const ends = [queue.onVisible(look), world.time.after(WaitTimeSeconds * 1_000, () => end({}))];
+      const ends = [queue.onVisible(receiveNow), world.time.after(WaitTimeSeconds * 1_000, () => end({}))];
       gone.addEventListener('abort', () => end({}), { once: true });
 
-      function look(): void {
-        const answer = receive(queue, input);
-        if ('Messages' in answer) end(answer);
+      function receiveNow(): void {
+        const response = receive(queue, input);
+        if ('Messages' in response) end(response);
       }
 
-      function end(answer: object): void {
+      function end(response: object): void {
         for (const endOne of ends) endOne();
-        resolve(answer);
+        resolve(response);
       }
     });
   }
@@ -108,15 +108,15 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
     const { MessageGroupId: group } = sent;
     requireWithin('DelaySeconds', DelaySeconds, 0, 900);
     if (body === '') throw new ServiceError('MissingParameter', 'The request must contain the parameter MessageBody.');
-    if (notInXml.test(body)) throw new ServiceError('InvalidMessageContents', 'The body is invalid in XML.');
-    if (group !== undefined && !groupForm.test(group)) throw invalid(`MessageGroupId ${group} is invalid.`);
+    if (notInXml.test(body)) throw new ServiceError('InvalidMessageContents', 'The body has invalid characters.');
+    if (group !== undefined && !groupPattern.test(group)) throw invalid(`MessageGroupId ${group} is invalid.`);
     if (sizeOf(sent) > queue.maxMessageSize)
       throw invalid(`Message must be shorter than ${queue.maxMessageSize} bytes.`);
     const all = Object.values(attributes);
     if (all.length > 10) throw invalid('A message has at most 10 attributes.');
-    const isWrong = ({ DataType = '', StringValue = '' }: sdk.MessageAttributeValue) =>
+    const isInvalid = ({ DataType = '', StringValue = '' }: sdk.MessageAttributeValue) =>
       DataType === '' || StringValue === '' || notInXml.test(StringValue);
-    if (all.some(isWrong)) throw invalid('A message attribute needs a type and a string, not bytes.');
+    if (all.some(isInvalid)) throw invalid('A message attribute needs a type and a string, not bytes.');
     accepted(sent);
     return {
       MessageId: queue.send({ body, group, delaySeconds: DelaySeconds, attributes }, sender),
@@ -125,28 +125,28 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
     };
   }
 
-  /** Returns an entry that the queue accepts. @throws {ServiceError} if a fault rejects it. */
+  /** Returns its argument. @throws {ServiceError} if a fault rejects the entry */
   function accepted<Entry>(entry: Entry): Entry {
-    if (world.faults.isEntryRefused()) throw new ServiceError('InternalError', 'The entry was not taken.', 'server');
+    if (world.faults.isEntryRefused()) throw new ServiceError('InternalError', 'The entry failed.', 'server');
     return entry;
   }
 
-  /** Returns the messages of all queues as plain JSON, by the queue's name. */
+  /** Returns the messages of each queue as plain JSON, by name. */
   function snapshot(): Readonly<Record<string, readonly KeptMessage[]>> {
-    return Object.fromEntries([...kept, ...[...queues].map(([name, queue]) => [name, queue.all()] as const)]);
+    return Object.fromEntries([...pending, ...[...queues].map(([name, queue]) => [name, queue.all()] as const)]);
   }
 
-  /** Adds the messages of a snapshot to their queues, at once if the queue exists, and otherwise at its creation. */
+  /** Adds the messages of a snapshot to their queues. Messages of a missing queue are added when the queue is created. */
   function restore(snapshotted: Readonly<Record<string, readonly KeptMessage[]>>): void {
     for (const [name, messages] of Object.entries(snapshotted)) {
       const queue = queues.get(name);
       if (queue) queue.restore(messages);
-      else kept.set(name, messages);
+      else pending.set(name, messages);
     }
   }
 }
 
-interface QueuesWorld {
+interface QueuesContext {
   readonly time: Clock;
   readonly faults: QueueFaults;
   readonly note: Note;
@@ -157,12 +157,12 @@ interface QueuesWorld {
 
 const notInXml = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
-/** The valid characters are letters, digits and punctuation of ASCII. */
-const groupForm = /^[!-~]{1,128}$/;
+/** Letters, digits and punctuation of ASCII. */
+const groupPattern = /^[!-~]{1,128}$/;
 
 type SentMessage = Omit<sdk.SendMessageCommandInput, 'QueueUrl'>;
 
-/** Returns the bytes of a message's body and attributes. */
+/** Returns the size of a message's body and attributes in bytes. */
 function sizeOf({ MessageBody = '', MessageAttributes = {} }: Partial<SentMessage>): number {
   let size = Buffer.byteLength(MessageBody);
   for (const [name, { DataType = '', StringValue = '' }] of Object.entries(MessageAttributes)) {
@@ -174,8 +174,8 @@ function sizeOf({ MessageBody = '', MessageAttributes = {} }: Partial<SentMessag
 /** Performs an operation on a queue. `sender` is the id of a principal. */
 type Act<Input> = (queue: Queue, input: Input, sender: string) => object;
 
-/** The fields of a command about a received message. */
-interface Handled {
+/** The fields of a command for a received message. */
+interface ReceiptInput {
   readonly ReceiptHandle?: string | undefined;
   readonly VisibilityTimeout?: number | undefined;
 }
@@ -186,13 +186,13 @@ function receive(queue: Queue, input: sdk.ReceiveMessageCommandInput): object {
   requireWithin('VisibilityTimeout', VisibilityTimeout, 0, maxVisibilityTimeout);
   const systemNames = [...(input.AttributeNames ?? []), ...(input.MessageSystemAttributeNames ?? [])];
   const messages = queue.receive(MaxNumberOfMessages, VisibilityTimeout).map(received => {
-    const attributes = namedOf(received.attributes, input.MessageAttributeNames);
+    const attributes = selectedOf(received.attributes, input.MessageAttributeNames);
     return {
       MessageId: received.id,
       ReceiptHandle: received.receipt,
       Body: received.body,
       MD5OfBody: md5OfBody(received.body),
-      Attributes: namedOf({ ...received.systemAttributes }, systemNames),
+      Attributes: selectedOf({ ...received.systemAttributes }, systemNames),
       MessageAttributes: attributes,
       ...md5OfAttributes('MD5OfMessageAttributes', attributes),
     };
@@ -200,18 +200,18 @@ function receive(queue: Queue, input: sdk.ReceiveMessageCommandInput): object {
   return messages.length > 0 ? { Messages: messages } : {};
 }
 
-/** Returns the attributes that a receiver requests, as `All` or by name. */
-function namedOf<Value>(values: Readonly<Record<string, Value>>, names: readonly string[] = []) {
+/** Returns the attributes that a receiver requests, by name or as `All`. */
+function selectedOf<Value>(values: Readonly<Record<string, Value>>, names: readonly string[] = []) {
   if (names.includes('All')) return values;
   return Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)));
 }
 
-function remove(queue: Queue, { ReceiptHandle = '' }: Handled): object {
+function remove(queue: Queue, { ReceiptHandle = '' }: ReceiptInput): object {
   queue.remove(ReceiptHandle);
   return {};
 }
 
-function hide(queue: Queue, { ReceiptHandle = '', VisibilityTimeout = 0 }: Handled): object {
+function hide(queue: Queue, { ReceiptHandle = '', VisibilityTimeout = 0 }: ReceiptInput): object {
   requireWithin('VisibilityTimeout', VisibilityTimeout, 0, maxVisibilityTimeout);
   if (queue.hide(ReceiptHandle, VisibilityTimeout)) return {};
   throw new ServiceError('MessageNotInflight', 'The message is not in flight.');
@@ -225,16 +225,16 @@ function attributesOf(queue: Queue, { AttributeNames }: sdk.GetQueueAttributesCo
     VisibilityTimeout: String(queue.visibilityTimeout),
     QueueArn: queue.arn,
   };
-  return { Attributes: namedOf(attributes, AttributeNames) };
+  return { Attributes: selectedOf(attributes, AttributeNames) };
 }
 
-/** Creates the batch form of an operation. Each entry succeeds or fails independently. */
+/** Creates the batch variant of an operation. Each entry succeeds or fails independently. */
 function inBatch<Entry extends object>(act: Act<Entry>): Act<{ readonly Entries?: readonly (Entry & Identified)[] }> {
   return function actOnEach(queue, { Entries: entries = [] }, sender) {
-    if (entries.length === 0) throw new ServiceError('EmptyBatchRequest', 'A batch has at least one entry.');
+    if (entries.length === 0) throw new ServiceError('EmptyBatchRequest', 'A batch must have at least one entry.');
     if (entries.length > 10) throw new ServiceError('TooManyEntriesInBatchRequest', 'A batch has at most 10 entries.');
     if (new Set(entries.map(({ Id }) => Id)).size < entries.length)
-      throw new ServiceError('BatchEntryIdsNotDistinct', 'Two entries of the batch have the same Id.');
+      throw new ServiceError('BatchEntryIdsNotDistinct', 'The entries of a batch must have different ids.');
     if (entries.reduce((sum, entry) => sum + sizeOf(entry), 0) > maxBytes)
       throw new ServiceError('BatchRequestTooLong', `A batch has at most ${maxBytes} bytes.`);
     const successful: object[] = [];
@@ -256,9 +256,9 @@ interface Identified extends Partial<SentMessage> {
   readonly Id?: string;
 }
 
-function requireWithin(name: string, value: number, least: number, most: number): void {
-  if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw invalid(`Value ${value} for parameter ${name} is invalid. It must be between ${least} and ${most}.`);
+function requireWithin(name: string, value: number, min: number, max: number): void {
+  if (Number.isInteger(value) && value >= min && value <= max) return;
+  throw invalid(`Value ${value} for parameter ${name} is invalid. It must be between ${min} and ${max}.`);
 }
 
 function invalid(reason: string): ServiceError {

@@ -12,25 +12,25 @@ export interface Call {
   readonly operation: string;
   /** The resource, such as a queue or a table. */
   readonly resource?: string;
-  /** The number of entries. */
+  /** The number of entries of a batch. @default 1 */
   readonly entries?: number;
-  /** The text of the call in the digest. */
+  /** The input in the digest and the trace. */
   readonly input?: unknown;
-  /** Milliseconds until the response, instead of the default latency. */
+  /** The latency in milliseconds. @default - the latency in `costs` */
   readonly takes?: number;
-  /** Milliseconds of processor time, instead of the default work. */
+  /** The processor time in milliseconds. @default - the processor time in `costs` */
   readonly work?: number;
-  /** The number of attempts. */
+  /** The maximum number of attempts. @default 3 */
   readonly tries?: number;
-  /** The timeout of each attempt, in milliseconds. */
+  /** The timeout of each attempt, in milliseconds. @default 1000 */
   readonly limit?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends a call. `effect` happens in the service, halfway. It returns the response, or throws the error response. */
+/** Sends a call. `effect` runs in the service after half of the latency. It returns the response, or throws the error response. */
 export type MakeCall = <Answer extends object>(call: Call, effect: Effect<Answer>) => Promise<Called<Answer>>;
 
-/** The effect in a service. If the service accepts only a part of a batch, `refuse` returns the errors of entries. */
+/** The effect in a service. If the service accepts only a part of a batch, `refuse` returns the error of an entry. */
 type Effect<Answer> = (refuse?: Refuse) => Answer;
 
 /** A response as the SDK returns it. */
@@ -41,19 +41,19 @@ interface CallMetadata {
   readonly totalRetryDelay: number;
 }
 
-/** Creates the sender of the processes' calls. Like a function's SDK, it makes three attempts of at most 1 s each. */
-export function makeCalls({ time, costs, faults, note }: CallWorld): (process: Process) => MakeCall {
+/** Creates the senders of the processes' calls. Like a function's SDK, they make three attempts of at most 1 s each. */
+export function makeCalls({ time, costs, faults, note }: CallContext): (process: Process) => MakeCall {
   return function callsOf(process) {
     const tokensOf = new Map<string, number>();
 
     return function makeCall<Answer extends object>(call: Call, effect: Effect<Answer>): Promise<Called<Answer>> {
       const { service, operation, resource = '', entries = 1, tries = 3, limit = 1_000, signal } = call;
       const name = `${service}:${operation}`;
-      const about = { functionName: process.functionName, service, operation, resource };
+      const details = { functionName: process.functionName, service, operation, resource };
       const takes = call.takes ?? costs.latency[name] ?? costs.latency[service] ?? 0;
       const work = call.work ?? costs.call + costs.entry * (entries - 1);
       let totalRetryDelay = 0;
-      let givenBack = 1;
+      let refund = 1;
       return new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(namedError('AbortError', 'Request aborted'));
         signal?.addEventListener('abort', () => reject(namedError('AbortError', 'Request aborted')), { once: true });
@@ -61,15 +61,15 @@ export function makeCalls({ time, costs, faults, note }: CallWorld): (process: P
 
         function attempt(attempts: number): void {
           if (process.isDead() || signal?.aborted) return;
-          const fate = faults.fateOf(about);
+          const fate = faults.fateOf(details);
           if (fate === 'dies_before') {
             process.kill(`before ${name}`);
             return;
           }
           const latency = takes + (fate === 'slow' ? faults.slowness() : 0);
-          const leavesAt = process.work(work);
+          const sentAt = process.work(work);
           const arrive = () => {
-            if (process.diedAt() <= leavesAt) return;
+            if (process.diedAt() <= sentAt) return;
             const outcome = outcomeOf(fate);
             const errorName = outcome.error instanceof Error ? outcome.error.name : '';
             note('call', `${process.id} ${name} ${resource} ${attempts} ${fate} ${errorName}`, () => [
@@ -81,19 +81,19 @@ export function makeCalls({ time, costs, faults, note }: CallWorld): (process: P
               return;
             }
             const isLost = fate === 'request_lost' || fate === 'answer_lost' || latency > limit;
-            const ending = isLost ? { error: namedError('TimeoutError', `${name}: no answer in time`) } : outcome;
-            time.at(leavesAt + (isLost ? limit : latency), () => process.deliver(() => end(ending, attempts)), true);
+            const result = isLost ? { error: namedError('TimeoutError', `${name}: no response in time`) } : outcome;
+            time.at(sentAt + (isLost ? limit : latency), () => process.deliver(() => end(result, attempts)), true);
           };
-          time.at(leavesAt + Math.min(latency / 2, limit), arrive);
+          time.at(sentAt + Math.min(latency / 2, limit), arrive);
         }
 
         function outcomeOf(fate: Fate): Outcome<Answer> {
-          const refusal = refusalBy(fate, service);
+          const rejection = refusalBy(fate, service);
           try {
             if (fate === 'request_lost') return {};
-            if (!refusal) return { answer: effect() };
-            if (service !== 'dynamodb' || entries === 1) throw refusal;
-            return { answer: effect(() => (faults.isAboutEntry() ? refusal : undefined)) };
+            if (!rejection) return { answer: effect() };
+            if (service !== 'dynamodb' || entries === 1) throw rejection;
+            return { answer: effect(() => (faults.isAboutEntry() ? rejection : undefined)) };
           } catch (error) {
             return { error };
           }
@@ -103,17 +103,17 @@ export function makeCalls({ time, costs, faults, note }: CallWorld): (process: P
           const tokens = tokensOf.get(service) ?? maxTokens;
           const $metadata = { attempts, totalRetryDelay };
           if (answer) {
-            tokensOf.set(service, Math.min(maxTokens, tokens + givenBack));
+            tokensOf.set(service, Math.min(maxTokens, tokens + refund));
             resolve({ ...answer, $metadata });
             return;
           }
-          const { cost, pause } = isThrottling(error) ? repetitions.throttled : repetitions.transient;
+          const { cost, pause } = isThrottling(error) ? retries.throttled : retries.transient;
           if (!isRepeated(error) || attempts >= tries || tokens < cost) {
             reject(error instanceof Error ? Object.assign(error, { $metadata }) : error);
             return;
           }
           tokensOf.set(service, tokens - cost);
-          givenBack = cost;
+          refund = cost;
           const delay = Math.floor(process.random.number() * pause * 2 ** (attempts - 1));
           totalRetryDelay += delay;
           process.time.after(delay, () => attempt(attempts + 1));
@@ -123,7 +123,7 @@ export function makeCalls({ time, costs, faults, note }: CallWorld): (process: P
   };
 }
 
-interface CallWorld {
+interface CallContext {
   readonly time: Pick<VirtualTime, 'at'>;
   readonly costs: Costs;
   readonly faults: Faults;
@@ -145,8 +145,8 @@ function namedError(name: string, message: string): Error {
   return Object.assign(new Error(message), { name });
 }
 
-/** The retry quota of each SDK client. A success returns the cost of its retry. */
+/** The retry quota of each SDK client. A successful retry returns its cost to the quota. */
 const maxTokens = 500;
 
-/** The cost of a retry, and the maximum delay of the first retry in milliseconds. The delay doubles for the second. */
-const repetitions = { throttled: { cost: 5, pause: 1_000 }, transient: { cost: 14, pause: 50 } };
+/** The cost of a retry, and the maximum delay of the first retry in milliseconds. The maximum doubles for each further retry. */
+const retries = { throttled: { cost: 5, pause: 1_000 }, transient: { cost: 14, pause: 50 } };

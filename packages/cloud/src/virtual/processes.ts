@@ -4,36 +4,36 @@ import type { Costs } from './costs.ts';
 import type { Note } from './record.ts';
 
 /**
- * A process of a function, with a single thread. It handles arrivals in order, once the thread is free. Between
- * invocations it is frozen, and arrivals wait until it is thawed. A dead process receives no more arrivals.
+ * A process of a function, with a single thread. It handles arrivals in order, when the thread is free. Between
+ * invocations the process is frozen, and arrivals wait. A dead process discards arrivals.
  */
 export type Process = ReturnType<ReturnType<typeof makeProcesses>['start']>;
 
-/** The time that a process's runtime provides. */
+/** The clock and timers of a process. */
 export interface ProcessTime {
-  /** Returns whole milliseconds since the epoch, by a clock that may be wrong. */
+  /** Returns the milliseconds since the epoch. The clock of a process may be wrong. */
   readonly now: () => number;
   /** Returns the milliseconds since the process started. */
   readonly elapsed: () => number;
-  /** Calls back after this many milliseconds. Returns a function that cancels the callback. */
+  /** Calls `callback` after a delay. Returns a function that cancels the timer. */
   readonly after: (milliseconds: number, callback: () => void) => () => void;
-  /** Resolves after this many milliseconds. Rejects if the signal aborts first. */
+  /** Resolves after a delay. Rejects if the signal aborts first. */
   readonly pause: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
-  /** Resolves once all current arrivals are handled. */
+  /** Resolves once the process has handled all current arrivals. */
   readonly turn: () => Promise<void>;
 }
 
 /**
- * Creates processes, and tracks whose code runs: `undefined` between two events.
+ * Creates processes, and tracks the process that is running.
  *
- * @param skew - the maximum clock error in milliseconds, in both directions
+ * @param skew - the maximum clock error in milliseconds, in either direction
  */
-export function makeProcesses({ time, costs, note, randomOf }: ProcessWorld, skew = 0) {
+export function makeProcesses({ time, costs, note, randomOf }: ProcessContext, skew = 0) {
   let running: Process | undefined;
   return {
-    /** Returns the process whose code runs, if any. */
+    /** Returns the running process. Between two events, no process is running. */
     current: () => running,
-    /** Ends the turn of the process whose code ran. */
+    /** Records that no process is running. */
     leave: () => {
       running = undefined;
     },
@@ -44,17 +44,17 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessWorld, ske
     const id = `${functionName}#${number}`;
     const random: Pick<SeededRandom, 'number' | 'bytes'> = randomOf(`process ${id}`);
     const clockError = Math.round((randomOf(`clock ${id}`).number() * 2 - 1) * skew);
-    const began = time.now();
+    const startedAt = time.now();
     const inbox: (() => void)[] = [];
     let state: 'awake' | 'frozen' | 'dead' = 'awake';
     let diedAt = Number.POSITIVE_INFINITY;
-    let freeAt = began;
+    let freeAt = startedAt;
     let isWakePlanned = false;
     let invocation = '';
-    let tellDeath = () => {};
+    let notifyDeath = () => {};
     const own: ProcessTime = {
       now: () => Math.floor(time.now() + clockError),
-      elapsed: () => time.now() - began,
+      elapsed: () => time.now() - startedAt,
       after,
       pause,
       turn: () => new Promise(deliver),
@@ -64,10 +64,10 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessWorld, ske
       functionName,
       random,
       time: own,
-      /** Returns the id of the latest invocation, which is empty while the process starts. */
+      /** Returns the id of the latest invocation. It is empty until the first invocation. */
       invocationId: () => invocation,
       isDead: () => state === 'dead',
-      /** Returns the time of its death, or infinity while it is alive. */
+      /** Returns the time of death, or infinity while the process is alive. */
       diedAt: () => diedAt,
       deliver,
       work,
@@ -76,9 +76,9 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessWorld, ske
       },
       thaw,
       kill,
-      /** Calls back when it dies. A new callback replaces the previous one. */
+      /** Sets the callback for the death of the process, which replaces the previous callback. */
       onDeath: (callback: () => void) => {
-        tellDeath = callback;
+        notifyDeath = callback;
       },
     };
     note('process', `${id} starts`);
@@ -109,10 +109,10 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessWorld, ske
         running = process;
         inbox.shift()?.();
       }
-      planWake(); // for the next one, or for this one if the thread was given more work meanwhile
+      planWake(); // for the next arrival, or for this one if the thread is still busy
     }
 
-    /** Occupies the thread for this long on a whole core. Returns the time at which all its work is done. */
+    /** Occupies the thread. The work is in milliseconds of a whole core. Returns the time at which the thread is free again. */
     function work(milliseconds: number): number {
       freeAt = Math.max(freeAt, time.now()) + milliseconds / costs.coreShare;
       return freeAt;
@@ -124,10 +124,10 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessWorld, ske
       diedAt = time.now();
       inbox.length = 0;
       note('process', `${id} dies: ${reason}`);
-      tellDeath();
+      notifyDeath();
     }
 
-    /** Rounds to whole milliseconds, at least one, as Node's own timers do. */
+    /** Starts a timer. It rounds to whole milliseconds, at least one, as Node's timers do. */
     function after(milliseconds: number, callback: () => void): () => void {
       let isCancelled = false;
       const fire = () => {
@@ -160,7 +160,7 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessWorld, ske
   }
 }
 
-interface ProcessWorld {
+interface ProcessContext {
   readonly time: Pick<VirtualTime, 'now' | 'at' | 'after'>;
   readonly costs: Pick<Costs, 'coreShare' | 'timer'>;
   readonly note: Note;

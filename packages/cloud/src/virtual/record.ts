@@ -1,36 +1,37 @@
 import { createHash } from 'node:crypto';
 import { firstWhere } from '../sorted.ts';
 
-/** An event of the record, with its virtual time. */
+/** A recorded event. */
 export interface Happening {
+  /** The virtual time of the event. */
   readonly at: number;
   readonly kind: 'call' | 'invocation' | 'line' | 'message' | 'process';
   readonly text: string;
-  /** The request and response as JSON. It may be empty. */
+  /** The details as JSON, such as the request and the response of a call. It may be empty. */
   readonly detail: string;
 }
 
 /** Records an event. */
 export type Note = (kind: Happening['kind'], text: string, detail?: () => unknown) => void;
 
-/** The wanted parts of a record. */
+/** The options of a record. */
 export interface RecordOptions {
-  /** If `false`, only the digest and the log are recorded. */
+  /** True if the record contains a trace. The digest and the log are always recorded. @default true */
   readonly keepsTrace?: boolean;
-  /** If `false`, trace and digest omit the requests and responses of calls and invocations. */
+  /** True if the trace and the digest contain all details. If false, they contain only those of messages. @default true */
   readonly keepsDetails?: boolean;
 }
 
-/** A filter of log lines. A line must meet all conditions. */
+/** A filter of log lines. A line must match all its conditions. */
 export interface LogFilter {
-  /** A text that the line contains, or an expression that it matches. */
+  /** The text that the line must contain, or the expression that it must match. */
   readonly text?: string | RegExp;
   readonly from?: number;
-  /** The exclusive end. */
+  /** The end of the period, which is exclusive. */
   readonly until?: number;
 }
 
-/** Creates the record of all events, and of the functions' logs. */
+/** Creates the record of all events and of the functions' logs. */
 export function makeRecord(now: () => number, { keepsTrace = true, keepsDetails = true }: RecordOptions) {
   const hash = createHash('sha256');
   const happenings: Happening[] = [];
@@ -38,8 +39,8 @@ export function makeRecord(now: () => number, { keepsTrace = true, keepsDetails 
   return { note, digest, trace, writeLog, logs };
 
   function note(kind: Happening['kind'], text: string, detail?: () => unknown): void {
-    const isKept = keepsDetails || kind === 'message';
-    const happening = { at: now(), kind, text, detail: detail && isKept ? JSON.stringify(detail()) : '' };
+    const hasDetail = keepsDetails || kind === 'message';
+    const happening = { at: now(), kind, text, detail: detail && hasDetail ? JSON.stringify(detail()) : '' };
     if (keepsTrace) happenings.push(happening);
     hash.update(`${happening.at} ${kind} ${text} ${happening.detail}\n`);
   }
@@ -55,15 +56,15 @@ export function makeRecord(now: () => number, { keepsTrace = true, keepsDetails 
   }
 
   /** Writes a process's output, line by line. */
-  function writeLog({ id, functionName }: { readonly id: string; readonly functionName: string }, said: string): void {
-    for (const text of said.split('\n')) {
+  function writeLog({ id, functionName }: { readonly id: string; readonly functionName: string }, data: string): void {
+    for (const text of data.split('\n')) {
       if (text === '') continue;
       note('line', `${id} ${text}`);
       lines.push({ at: now(), functionName, processId: id, text });
     }
   }
 
-  /** Returns the matching lines, in the order they were written. */
+  /** Returns the matching lines, in the order in which they were written. */
   function logs({ text, from = 0, until = Number.POSITIVE_INFINITY }: LogFilter = {}): LogLine[] {
     const [first, end] = [from, until].map(moment => firstWhere(lines, ({ at }) => at >= moment));
     return lines

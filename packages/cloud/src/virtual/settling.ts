@@ -1,9 +1,9 @@
 import { createHook } from 'node:async_hooks';
 
 /**
- * Creates a function that waits until all effects of an event are over. One iteration of the real event loop is enough
- * for promises and ticks, however many follow each other: Node drains both between two immediates. Work on Node's own
- * threads (WebCrypto, key derivation, files) is counted and awaited.
+ * Creates a function that waits until all effects of an event have ended. One iteration of the real event loop is enough
+ * for promises and ticks, because Node processes all of them between two immediates. The function also waits for work on
+ * Node's own threads (WebCrypto, key derivation, files).
  */
 export function makeSettling() {
   let turns = 0;
@@ -44,21 +44,21 @@ export function makeSettling() {
   }
 }
 
-/** The real function, even while other code has virtual timers. */
+/** The real function. Code under test may replace the global one. */
 const realSetImmediate = setImmediate;
 
-/** Immediates are queued in advance. Node runs all of them in one iteration of its loop, which is the costly part. */
+/** The number of immediates to queue in advance. Node runs them in one iteration of its loop, which is expensive. */
 const turnsAtOnce = 64;
 
 /** Resource types such as `SIGNREQUEST`, `SCRYPTREQUEST` and `FSREQPROMISE`. */
 const threadWork = /^(?:FSREQ\w*|\w+REQUEST)$/;
 
-/** Detects work on the calling thread, whose end Node does not report. The result of such work is a list. */
+/** Calls back when work ends on the calling thread. Node does not report its end, but the result of such work is a list. */
 function onDoneAtOnce(job: object, callback: () => void): void {
   const run: unknown = Reflect.get(job, 'run');
   if (typeof run !== 'function') return;
-  Reflect.set(job, 'run', (...given: unknown[]) => {
-    const result: unknown = Reflect.apply(run, job, given);
+  Reflect.set(job, 'run', (...parameters: unknown[]) => {
+    const result: unknown = Reflect.apply(run, job, parameters);
     if (Array.isArray(result)) callback();
     return result;
   });

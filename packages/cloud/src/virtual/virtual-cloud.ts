@@ -27,21 +27,21 @@ export interface VirtualCloudDefinition extends RecordOptions {
   /** The start time, in milliseconds since the epoch. */
   readonly start?: number;
   readonly queues?: readonly QueueDefinition[];
-  /** Creates the tables. They respond at once, and the virtual cloud adds the duration of calls. */
+  /** Creates the tables. They respond synchronously, and the virtual cloud adds the latency of calls. */
   readonly tables?: () => Tables;
   readonly functions: readonly FunctionDefinition<ProcessRuntime>[];
-  /** The concurrent executions of all functions together. @default - no limit */
+  /** The maximum number of concurrent executions of all functions together. @default - no limit */
   readonly concurrency?: number | undefined;
   readonly faults?: FaultPlan;
   readonly costs?: Partial<Costs>;
 }
 
-/** A method, so that it may require its own command types. */
+/** Executes commands. `execute` is a method because methods may declare narrower command types. */
 interface Tables {
   execute(command: unknown): object;
 }
 
-/** A process's access to everything outside it. */
+/** The access of a process to everything outside it. */
 export interface ProcessRuntime {
   readonly process: Process;
   readonly time: ProcessTime;
@@ -50,13 +50,13 @@ export interface ProcessRuntime {
   readonly sqs: Client;
   readonly kms: Client;
   readonly sns: Client;
-  /** Calls another service. `effect` happens there, halfway. */
+  /** Calls another service. `effect` runs in the service after half of the latency. */
   readonly call: <Answer extends object>(call: Call, effect: () => Answer) => Promise<Called<Answer>>;
   /** Writes to the function's log. */
   readonly log: (text: string) => void;
 }
 
-/** Sends the SDK's commands, instead of an SDK client. The response has the type of the command's client. */
+/** Replaces an SDK client. The response has the type that the SDK declares for the command. */
 interface Client {
   readonly send: (command: unknown, options?: object) => Promise<never>;
 }
@@ -87,7 +87,7 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
 
   return {
     now,
-    /** Schedules an action of people or of other services. */
+    /** Schedules an action from outside the cloud. */
     at: time.at,
     /** Runs until this time. */
     run: time.runUntil,
@@ -106,7 +106,7 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
     trace: record.trace,
   };
 
-  /** Redirects the processes' standard output to the log. Returns a function that ends the redirection. */
+  /** Redirects the standard output of processes to the log. Returns a function that ends the redirection. */
   function captureOutput(): () => void {
     const { stdout } = process;
     const { write } = stdout;
@@ -124,13 +124,13 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
     return `00000000-0000-4000-8000-${String(messages).padStart(12, '0')}`;
   }
 
-  /** Invokes a function, and runs until it has responded. */
+  /** Invokes a function, and runs until the invocation ends. */
   async function invoke(name: string, event: unknown): Promise<Outcome> {
     const ended: Outcome[] = [];
     functionOf(name).invoke(structuredClone(event), outcome => ended.push(outcome));
     await time.runUntilSo(() => ended.length > 0);
     const [outcome] = ended;
-    if (!outcome) throw new Error(`${name} never responds.`);
+    if (!outcome) throw new Error(`The invocation of ${name} did not end.`);
     return outcome;
   }
 
@@ -187,7 +187,7 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
   }
 }
 
-/** Creates the sender of a service's commands. */
+/** Creates the function that sends commands to a service. */
 function makeSend(
   call: MakeCall,
   service: string,
@@ -195,25 +195,25 @@ function makeSend(
 ): Client['send'] {
   return function send(command, options = {}) {
     const { abortSignal: signal }: { readonly abortSignal?: AbortSignal } = options;
-    const about = describe(command as Command);
-    return call({ service, ...about, signal }, refuse => execute(command as never, refuse)) as Promise<never>;
+    const details = describe(command as Command);
+    return call({ service, ...details, signal }, refuse => execute(command as never, refuse)) as Promise<never>;
   };
 }
 
-/** Returns the resource of a command, by the SDK's names of input fields. */
+/** Describes a command by the fields of its input. */
 function describe(command: Command): Pick<Call, 'operation' | 'resource' | 'entries' | 'input'> {
   const { QueueUrl, TableName, RequestItems = {}, KeyId, TopicArn, Entries, Statements } = command.input;
   const resource = QueueUrl ?? TableName ?? KeyId ?? TopicArn ?? String(Object.keys(RequestItems));
-  const asked = Object.values(RequestItems).flatMap(each => ('Keys' in each ? each.Keys : each));
-  const entries = (Entries ?? Statements ?? asked).length || 1;
+  const requested = Object.values(RequestItems).flatMap(each => ('Keys' in each ? each.Keys : each));
+  const entries = (Entries ?? Statements ?? requested).length || 1;
   return { operation: command.constructor.name.replace(/Command$/, ''), resource, entries, input: command.input };
 }
 
 interface Command {
   readonly input: {
-    readonly [about in 'QueueUrl' | 'TableName' | 'KeyId' | 'TopicArn']?: string;
+    readonly [field in 'QueueUrl' | 'TableName' | 'KeyId' | 'TopicArn']?: string;
   } & {
-    readonly [several in 'Entries' | 'Statements']?: readonly object[];
+    readonly [field in 'Entries' | 'Statements']?: readonly object[];
   } & {
     /** The keys or writes, by table. */
     readonly RequestItems?: Readonly<Record<string, readonly object[] | { readonly Keys: readonly object[] }>>;

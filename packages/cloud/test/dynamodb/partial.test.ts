@@ -3,21 +3,21 @@ import { expect, test } from 'vitest';
 import { executePartially } from '../../src/dynamodb/partial.ts';
 import { ServiceError } from '../../src/service-error.ts';
 
-const refusal = new ServiceError('ProvisionedThroughputExceededException', 'no');
+const rejection = new ServiceError('ProvisionedThroughputExceededException', 'no');
 const [a, b, c] = [{ id: 'a' }, { id: 'b' }, { id: 'c' }];
 const put = { PutRequest: { Item: a } };
 const removal = { DeleteRequest: { Key: b } };
 const [first, second] = [{ Statement: 'INSERT 1' }, { Statement: 'INSERT 2' }];
 
-/** Executes a command whose second entry is rejected. */
-function refuseSecond(command: object) {
+/** Executes a command with a service that rejects the second entry. */
+function rejectSecond(command: object) {
   const executed: unknown[] = [];
-  const errors = [undefined, refusal];
+  const errors = [undefined, rejection];
   const execute = (each: unknown) => {
     executed.push(Object(each).input);
     return { Responses: [{ TableName: 'T' }] };
   };
-  return { answer: executePartially(command, () => errors.shift(), execute), executed };
+  return { response: executePartially(command, () => errors.shift(), execute), executed };
 }
 
 test.each([
@@ -39,6 +39,6 @@ test.each([
     { Statements: [first] },
     { Responses: [{ TableName: 'T' }, { Error: { Code: 'ProvisionedThroughputExceeded', Message: 'no' } }] },
   ],
-])('executes the accepted part of a batch: %s', (_, command, input, answer) => {
-  expect(refuseSecond(command)).toMatchObject({ executed: [input], answer });
+])('executes the accepted part of a batch: %s', (_, command, input, response) => {
+  expect(rejectSecond(command)).toMatchObject({ executed: [input], response });
 });

@@ -17,7 +17,7 @@ import { makeTables, type TablesCommand } from '../../src/dynamodb/tables.ts';
 const TableName = 'Things';
 const Key = { id: 'a', place: 1 };
 
-test('items are stored as the document client would return them, and share no objects with callers', () => {
+test('stores items as the document client returns them, without sharing objects with callers', () => {
   const { execute, items } = make();
   const item = {
     ...Key,
@@ -29,12 +29,12 @@ test('items are stored as the document client would return them, and share no ob
   execute(new PutCommand({ TableName, Item: item }));
   item.list.push(2);
   item.bytes[0] = 9;
-  const kept = { ...Key, list: [1, { inner: 'x' }, null, true, ''], bytes: Uint8Array.of(1), big: 2 ** 50 };
+  const stored = { ...Key, list: [1, { inner: 'x' }, null, true, ''], bytes: Uint8Array.of(1), big: 2 ** 50 };
   const read = execute(new GetCommand({ TableName, Key })).Item;
-  expect(read).toEqual(kept);
+  expect(read).toEqual(stored);
   read?.bytes.fill(7);
   read?.list.pop();
-  expect(items(TableName)).toEqual([kept]);
+  expect(items(TableName)).toEqual([stored]);
 });
 
 test.each<readonly [string, TablesCommand<object>]>([
@@ -44,19 +44,19 @@ test.each<readonly [string, TablesCommand<object>]>([
   ['the operator >= in a key condition', query({ KeyConditionExpression: '#o = :o AND score >= :r' })],
   ['":w" after', update('SET amount = :w + :v')],
   ['"." after', update('SET thing.amount = :v')],
-  ['1.5: numbers are whole', new PutCommand({ TableName, Item: { ...Key, amount: 1.5 } })],
+  ['the number 1.5', new PutCommand({ TableName, Item: { ...Key, amount: 1.5 } })],
   ['"ADD" after "" in an expression', update('ADD amount :v')],
   ['sets', new PutCommand({ TableName, Item: { ...Key, all: new Set([1]) } })],
   ['the statement', new BatchExecuteStatementCommand({ Statements: [{ Statement: 'SELECT * FROM "Things"' }] })],
-])("an unknown feature throws an error that is not one of DynamoDB's: %s", (what, command) => {
-  expect(() => make().execute(command)).toThrow(`This DynamoDB does not support ${what}`);
+])('throws an error that DynamoDB does not have for an unsupported feature: %s', (feature, command) => {
+  expect(() => make().execute(command)).toThrow(`This DynamoDB does not support ${feature}`);
 });
 
-test('a reserved word may name an attribute', () => {
+test('accepts a reserved word as an attribute name', () => {
   expect(make().execute(update('SET status = :v'))).toEqual({});
 });
 
-test('a scan in pages finds all items, even if it deletes those it has found', () => {
+test('returns all items of a scan in pages, even if the caller deletes the items of earlier pages', () => {
   const { execute } = make();
   const ids = ['a', 'b', 'c', 'd', 'e'];
   for (const id of ids) for (const place of [1, 2]) execute(new PutCommand({ TableName, Item: { id, place } }));
@@ -73,7 +73,7 @@ test('a scan in pages finds all items, even if it deletes those it has found', (
   expect(found.toSorted()).toEqual(ids.flatMap(id => [id, id]));
 });
 
-test('index reads and eventually consistent reads lag behind writes', () => {
+test('delays the effects of writes on index reads and eventually consistent reads', () => {
   let now = 0;
   const { execute } = make(
     () => now,
@@ -81,7 +81,7 @@ test('index reads and eventually consistent reads lag behind writes', () => {
   );
   const put = (place: number, text: string, score = place) =>
     execute(new PutCommand({ TableName, Item: { ...Key, place, text, owner: 'x', score } }));
-  const look = (ConsistentRead: boolean) => {
+  const readAll = (ConsistentRead: boolean) => {
     const { Item } = execute(new GetCommand({ TableName, Key, ConsistentRead }));
     const { Responses } = execute(new BatchGetCommand({ RequestItems: { Things: { Keys: [Key], ConsistentRead } } }));
     const partition = { KeyConditionExpression: 'id = :x', ExpressionAttributeValues: { ':x': 'a' } };
@@ -96,8 +96,8 @@ test('index reads and eventually consistent reads lag behind writes', () => {
   put(1, 'newest', 6);
   put(3, 'added');
   execute(new DeleteCommand({ TableName, Key: { ...Key, place: 2 } }));
-  expect(look(true)).toEqual(['newest', 'newest', ['newest', 'added']]);
-  expect([look(false), index()]).toEqual([
+  expect(readAll(true)).toEqual(['newest', 'newest', ['newest', 'added']]);
+  expect([readAll(false), index()]).toEqual([
     ['old', 'old', ['old', 'deleted']],
     [
       [1, 1],
@@ -105,8 +105,8 @@ test('index reads and eventually consistent reads lag behind writes', () => {
     ],
   ]);
   now = 250;
-  expect([look(false), index()]).toEqual([
-    look(true),
+  expect([readAll(false), index()]).toEqual([
+    readAll(true),
     [
       [3, 3],
       [1, 6],

@@ -6,7 +6,7 @@ import { makeTables } from '../../src/dynamodb/tables.ts';
 
 const TableName = 'Things';
 
-test('a transaction with the token of an earlier one takes effect once in 10 minutes', () => {
+test('executes transactions with the same token once in 10 minutes', () => {
   const clock = { now: 0 };
   const { execute } = make(() => clock.now);
   const put = (id: string, n: number) => ({ TableName, Item: { id, n } });
@@ -27,7 +27,7 @@ test('a transaction with the token of an earlier one takes effect once in 10 min
   expect(read()).toBe(1);
 });
 
-test('of an item without its key is rejected', () => {
+test('rejects a transaction with an item that lacks its key', () => {
   const { execute } = make();
   const puts = [{ id: 'a' }, { n: 1 }].map(Item => ({ Put: { TableName, Item } }));
   const act = () => execute(new TransactWriteCommand({ TransactItems: puts }));

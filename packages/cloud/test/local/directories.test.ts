@@ -6,8 +6,8 @@ import { temporaryDirectory } from './temporary-directory.ts';
 
 const parent = temporaryDirectory();
 
-/** Runs a function as a user without write permission. */
-const withoutRights = (path: string, act: () => void): void => {
+/** Runs a function as a user who may not write to `path`. */
+const withoutWritePermission = (path: string, act: () => void): void => {
   chmodSync(path, 0o555);
   chmodSync(parent, 0o755);
   const self = process.geteuid?.();
@@ -19,8 +19,8 @@ const withoutRights = (path: string, act: () => void): void => {
   }
 };
 
-describe('a data directory', () => {
-  it('belongs to one run at a time', async () => {
+describe('openDataDirectory', () => {
+  it('rejects a directory that another run uses', async () => {
     const path = join(parent, 'deep', 'data');
     const data = openDataDirectory(path);
     expect(() => openDataDirectory(path)).toThrow(
@@ -30,34 +30,34 @@ describe('a data directory', () => {
     await openDataDirectory(path).release();
   });
 
-  it('that cannot be used is reported in one line', () => {
+  it('rejects a directory if creating the lock file fails', () => {
     const path = join(parent, 'occupied');
     mkdirSync(join(path, 'lock'), { recursive: true });
-    expect(() => openDataDirectory(path)).toThrow(/occupied cannot be used: unable to open database file$/);
+    expect(() => openDataDirectory(path)).toThrow(/^Could not use .*occupied: unable to open database file$/);
   });
 
-  it('that is read-only is reported in one line', async () => {
+  it('rejects a read-only directory', async () => {
     const path = join(parent, 'read-only');
     await openDataDirectory(path).release();
-    withoutRights(path, () => {
-      expect(() => openDataDirectory(path)).toThrow(/read-only cannot be used: attempt to write a readonly database/);
+    withoutWritePermission(path, () => {
+      expect(() => openDataDirectory(path)).toThrow(/^Could not use .*: attempt to write a readonly database/);
     });
   });
 
-  it.each([['file'], ['file/below']])('cannot be created at %s', name => {
+  it.each([['file'], ['file/below']])('rejects the path %s if creating the directory fails', name => {
     writeFileSync(join(parent, 'file'), '');
-    expect(() => openDataDirectory(join(parent, name))).toThrow(/cannot be created: E/);
+    expect(() => openDataDirectory(join(parent, name))).toThrow(/^Could not create the directory \S+: E/);
   });
 });
 
-describe('a run directory', () => {
-  it('is named by the process; those of killed runs are removed', () => {
+describe('makeRunDirectory', () => {
+  it('creates a directory named after the process, and removes the directories of killed runs', () => {
     const runs = join(parent, 'runs');
-    const left = join(runs, '2147483646');
-    mkdirSync(left, { recursive: true });
+    const stale = join(runs, '2147483646');
+    mkdirSync(stale, { recursive: true });
     const { path, remove } = makeRunDirectory(runs);
     expect(path).toBe(join(runs, String(process.pid)));
-    expect([existsSync(path), existsSync(left)]).toEqual([true, false]);
+    expect([existsSync(path), existsSync(stale)]).toEqual([true, false]);
     remove();
     expect(existsSync(path)).toBe(false);
   });

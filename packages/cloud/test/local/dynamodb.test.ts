@@ -32,7 +32,7 @@ const indexOf = (ProjectionType: string) => ({
   Projection: { ProjectionType },
 });
 
-/** As the CDK generates it: with settings that have no effect locally. */
+/** Properties of a table as the CDK generates them. They include settings that have no effect locally. */
 const properties = {
   AttributeDefinitions: ['id', 'dueShard', 'dueAt'].map(AttributeName => ({ AttributeName, AttributeType: 'S' })),
   KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
@@ -47,8 +47,8 @@ const table = definitionOf();
 const TableName = 'App-Deliveries';
 const Key = { id: { S: 'a' } };
 
-describe('DynamoDB responds to an SDK', () => {
-  it('with items of all types, as they were written', async () => {
+describe('the DynamoDB emulator', () => {
+  it('returns items of all types unchanged', async () => {
     const { client } = await start();
     const scalars = { s: { S: 'é\u{1f600}' }, n: { N: '-15' }, b: { B: Uint8Array.of(0, 255) }, no: { BOOL: false } };
     const Item = { ...Key, ...scalars, l: { L: [{ NULL: true }, { M: scalars }] } };
@@ -57,7 +57,7 @@ describe('DynamoDB responds to an SDK', () => {
     expect((await client.send(new ScanCommand({ TableName }))).Items).toEqual([Item]);
   });
 
-  it('with its tables', async () => {
+  it('creates, lists and describes tables', async () => {
     const { client } = await start();
     await client.send(new CreateTableCommand({ ...table, TableName: 'Another', BillingMode: 'PAY_PER_REQUEST' }));
     expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual(['Another', TableName]);
@@ -67,18 +67,18 @@ describe('DynamoDB responds to an SDK', () => {
     await expect(again).rejects.toThrow(expect.objectContaining({ name: 'ResourceInUseException' }));
   });
 
-  it('with the errors of AWS', async () => {
+  it('returns the errors of AWS', async () => {
     const { client } = await start();
     const condition = { ConditionExpression: 'attribute_exists(id)' };
-    const refused = client.send(new PutItemCommand({ TableName, Item: Key, ...condition }));
-    await expect(refused).rejects.toThrow(ConditionalCheckFailedException);
+    const rejected = client.send(new PutItemCommand({ TableName, Item: Key, ...condition }));
+    await expect(rejected).rejects.toThrow(ConditionalCheckFailedException);
     const elsewhere = client.send(new GetItemCommand({ TableName: 'Elsewhere', Key }));
     await expect(elsewhere).rejects.toThrow(
       expect.objectContaining({ name: 'ResourceNotFoundException', $metadata: expect.any(Object) }),
     );
   });
 
-  it('after a caller has disconnected in the middle of a request', async () => {
+  it('still responds after a client has disconnected during a request', async () => {
     const { endpoint, client } = await start();
     const socket = connect(Number(new URL(endpoint).port), '127.0.0.1');
     await once(socket, 'connect');
@@ -89,10 +89,10 @@ describe('DynamoDB responds to an SDK', () => {
   });
 });
 
-describe('DynamoDB stores tables', () => {
+describe('a snapshot of DynamoDB', () => {
   const put = new PutItemCommand({ TableName, Item: { ...Key, b: { B: Uint8Array.of(1) } } });
 
-  it('from run to run, in JSON', async () => {
+  it('is JSON, and restores tables and items in the next run', async () => {
     const first = await start();
     expect(first.changes()).toBe(0);
     await first.client.send(put);
@@ -110,7 +110,7 @@ describe('DynamoDB stores tables', () => {
       'a number',
       { AttributeDefinitions: properties.AttributeDefinitions.map(one => ({ ...one, AttributeType: 'N' })) },
     ],
-  ])('and rejects another key schema: %s', async (_what, changes) => {
+  ])('is rejected if a table has different keys or indexes: %s', async (_what, changes) => {
     const { ensureTable } = await start();
     ensureTable(definitionOf({ AttributeDefinitions: properties.AttributeDefinitions.toReversed() }));
     expect(() => ensureTable(definitionOf(changes))).toThrow(
@@ -122,13 +122,13 @@ describe('DynamoDB stores tables', () => {
   });
 });
 
-describe('DynamoDB rejects a malformed request', () => {
+describe('the DynamoDB emulator rejects', () => {
   const wrongType = 'SerializationException';
   it.each<[string, operation: string, body: unknown, code: string, message: RegExp]>([
     ['an unknown operation', 'ExportTable', {}, 'UnknownOperationException', /does not support ExportTable/],
     ['an inherited property name', 'constructor', {}, 'UnknownOperationException', /does not support constructor/],
-    ['no JSON', 'GetItem', '{"TableName"', wrongType, /not JSON/],
-    ['no object', 'GetItem', null, wrongType, /expected object/],
+    ['text that is not JSON', 'GetItem', '{"TableName"', wrongType, /not JSON/],
+    ['a body that is not an object', 'GetItem', null, wrongType, /expected object/],
     ['an invalid table name', 'GetItem', { TableName: 5 }, wrongType, /expected string.*TableName/s],
     ['an invalid key', 'GetItem', { TableName, Key: ['a'] }, wrongType, /at Key/],
     ['a value without a type', 'GetItem', { TableName, Key: { id: 'a' } }, wrongType, /at Key\.id/],
@@ -138,12 +138,12 @@ describe('DynamoDB rejects a malformed request', () => {
     ['a null statement', 'BatchExecuteStatement', { Statements: [null] }, wrongType, /Statements\[0\]/],
     ['a statement that reads', ...statement('SELECT * FROM "T"', []), 'ValidationException', /the statement SELECT/],
     ['a missing parameter', ...statement(`INSERT INTO "T" VALUE {'id':?,'x':?}`), 'ValidationException', /INSERT/],
-    ['an attribute twice', ...statement(`INSERT INTO "T" VALUE {'a':?,'a':?}`, [1, 2]), 'ValidationException', /once/],
-    ['a value in a statement', ...statement(`INSERT INTO "T" VALUE {'id':'a'}`), 'ValidationException', /INSERT/],
+    ['a repeated name', ...statement(`INSERT INTO "T" VALUE {'a':?,'a':?}`, [1, 2]), 'ValidationException', /repeat/],
+    ['a literal value', ...statement(`INSERT INTO "T" VALUE {'id':'a'}`), 'ValidationException', /INSERT/],
     ['text after a statement', ...statement(`INSERT INTO "T" VALUE {'id':?}\n`), 'ValidationException', /INSERT/],
-    ['no table', 'Scan', {}, 'ValidationException', /TableName is required/],
-    ['no item', 'PutItem', { TableName }, 'ValidationException', /Missing the key id/],
-    ['no condition', 'Query', { TableName }, 'ValidationException', /in an expression/],
+    ['a request without a table', 'Scan', {}, 'ValidationException', /TableName is required/],
+    ['a put without an item', 'PutItem', { TableName }, 'ValidationException', /Missing the key id/],
+    ['a query without a key condition', 'Query', { TableName }, 'ValidationException', /in an expression/],
     ['an unknown option', 'Scan', { TableName, Segment: 1 }, 'ValidationException', /the option Segment/],
     ['a set', 'PutItem', { TableName, Item: { ...Key, tags: { SS: ['x'] } } }, wrongType, /"SS"/],
   ])('%s', async (_what, operation, body, code, message) => {
@@ -151,21 +151,21 @@ describe('DynamoDB rejects a malformed request', () => {
   });
 });
 
-it('a template with an index of more than keys is rejected', () => {
-  expect(() => definitionOf({ GlobalSecondaryIndexes: [indexOf('ALL')] })).toThrow(/hold more than keys/);
+it('rejects a template with an index that projects other attributes', () => {
+  expect(() => definitionOf({ GlobalSecondaryIndexes: [indexOf('ALL')] })).toThrow(/only indexes that project keys/);
 });
 
-it('a write is in its index at once', async () => {
+it('updates an index immediately', async () => {
   const { client } = await start();
   await client.send(new PutItemCommand({ TableName, Item: { ...Key, dueShard: { S: '1' }, dueAt: { S: '2026' } } }));
   expect((await client.send(new ScanCommand({ TableName, IndexName: 'due' }))).Count).toBe(1);
 });
 
-it('a request without a signature is accepted', async () => {
+it('accepts a request without a signature', async () => {
   expect(await call('ListTables', {})).toEqual([200, { TableNames: [TableName] }]);
 });
 
-it('an expired item stays: TTL has no effect', async () => {
+it('does not remove expired items', async () => {
   const { client } = await start();
   await client.send(new PutItemCommand({ TableName, Item: { ...Key, ttl: { N: '1' } } }));
   expect((await client.send(new GetItemCommand({ TableName, Key }))).Item).toHaveProperty('ttl');
@@ -176,9 +176,9 @@ async function call(operation: string, body: unknown): Promise<[number, unknown]
   const { endpoint } = await start();
   const headers = { 'x-amz-target': `DynamoDB_20120810.${operation}`, 'content-type': 'application/x-amz-json-1.0' };
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const answer = await fetch(endpoint, { method: 'POST', headers, body: text });
-  expect(answer.headers.get('content-type')).toBe('application/x-amz-json-1.0');
-  return [answer.status, await answer.json()];
+  const response = await fetch(endpoint, { method: 'POST', headers, body: text });
+  expect(response.headers.get('content-type')).toBe('application/x-amz-json-1.0');
+  return [response.status, await response.json()];
 }
 
 function statement(Statement: string, values: readonly number[] = [1]): [operation: string, body: object] {

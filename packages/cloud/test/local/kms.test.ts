@@ -33,7 +33,7 @@ const start = async (secret = master) => {
 };
 
 describe('data keys', () => {
-  it('decrypt under their context, regardless of the order of its pairs, also in the next run with the same master key', async () => {
+  it('decrypt with the same context pairs in any order, also in the next run with the same master key', async () => {
     const { dataKey, decrypt } = await start();
     const CiphertextBlob = await dataKey(EncryptionContext, arn);
     const opened = await decrypt({ CiphertextBlob, EncryptionContext });
@@ -49,14 +49,14 @@ describe('data keys', () => {
     ['another value', { purpose: 'mac', stage: 'local' }],
     ['a missing pair', { purpose: 'signing' }],
     ['an additional pair', { ...EncryptionContext, more: 'x' }],
-  ])('do not decrypt under %s', async (_, wrong) => {
+  ])('do not decrypt with %s', async (_, wrong) => {
     const { dataKey, decrypt } = await start();
     const CiphertextBlob = await dataKey(EncryptionContext);
-    const refused = decrypt({ CiphertextBlob, EncryptionContext: wrong });
-    await expect(refused).rejects.toMatchObject({ name: 'InvalidCiphertextException' });
+    const rejected = decrypt({ CiphertextBlob, EncryptionContext: wrong });
+    await expect(rejected).rejects.toMatchObject({ name: 'InvalidCiphertextException' });
   });
 
-  it('do not decrypt if they were altered, truncated or created under another master key', async () => {
+  it('do not decrypt if they are altered, truncated or encrypted under another master key', async () => {
     const { dataKey, decrypt } = await start();
     const made = (await dataKey()) ?? new Uint8Array();
     const altered = made.map((byte, at) => (at === made.length - 1 ? byte ^ 1 : byte));
@@ -84,7 +84,7 @@ it.each([
   expect(verify('sha256', message, publicKey, sign('sha256', message, privateKey))).toBe(true);
 });
 
-it("keys must exist, and must match the caller's key", async () => {
+it('rejects unknown keys, and keys that did not encrypt the ciphertext', async () => {
   const { client, dataKey, decrypt } = await start();
   await expect(dataKey({}, 'nobody')).rejects.toMatchObject({ name: 'NotFoundException' });
   const CiphertextBlob = await dataKey();

@@ -18,15 +18,15 @@ const start = async (minKept?: number) => {
   const client = forTest(new CloudWatchLogsClient(settingsOf(logs.endpoint)));
   const query = async (queryString: string) => {
     const now = Math.floor(Date.now() / 1_000);
-    const asked = { logGroupNames: ['group'], startTime: now - 60, endTime: now + 60, queryString };
-    const { queryId } = await client.send(new StartQueryCommand(asked));
+    const request = { logGroupNames: ['group'], startTime: now - 60, endTime: now + 60, queryString };
+    const { queryId } = await client.send(new StartQueryCommand(request));
     const { results } = await client.send(new GetQueryResultsCommand({ queryId }));
     return results?.map(row => row.find(({ field }) => field === '@message')?.value);
   };
   return { ...logs, client, query };
 };
 
-it('stores the latest lines of each group, and reports since when they are complete', async () => {
+it('stores the latest lines of each log group, and reports the time of its first line', async () => {
   const { put, client, query } = await start(2);
   for (let line = 1; line <= 5; line += 1) put('group', `line ${line}`);
   put('other', 'x');
@@ -35,7 +35,7 @@ it('stores the latest lines of each group, and reports since when they are compl
   expect(logGroups?.map(({ logGroupName }) => logGroupName)).toEqual(['gro', 'group']);
 });
 
-it('stores streams that programs write, and returns their lines in pages, latest first', async () => {
+it('stores log streams, and returns their lines in pages, latest page first', async () => {
   const { client } = await start();
   const place = { logGroupName: 'group', logStreamName: 'a' };
   const put = (message: string) =>
@@ -68,7 +68,7 @@ it.each<[string, boolean]>([
   ['fields @message | filter account in ["bolt"] | filter message in ["event.duplicate"]', false],
   ['fields @message | filter status in ["503"] | filter @message like /acme/ | sort @timestamp desc', true],
   ['fields @message | filter absent in ["undefined"]', false],
-])('the query %s finds a line: %s', async (queryString, expected) => {
+])('matches a line with the query %s: %s', async (queryString, expected) => {
   const { put, query } = await start();
   const line = JSON.stringify({ message: 'event.duplicate', account: 'acme', status: 503, id: 'a/b+c' });
   put('group', line);

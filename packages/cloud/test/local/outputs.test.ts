@@ -8,7 +8,7 @@ const directory = temporaryDirectory();
 const file = join(directory, 'below', 'outputs.json');
 const outputs = { Region: 'us-east-1' } as Partial<RunOutputs> as RunOutputs;
 
-it('the outputs file can be read by its owner only, and is removed with the run', () => {
+it('the outputs file is readable only by its owner, and is removed when the run ends', () => {
   requireWritable(file);
   expect(readdirSync(dirname(file))).toEqual([]);
   const remove = writeOutputs(file, outputs);
@@ -19,7 +19,7 @@ it('the outputs file can be read by its owner only, and is removed with the run'
   remove();
 });
 
-it('stays if another run has overwritten it', () => {
+it('the outputs file is not removed if another run has overwritten it', () => {
   const remove = writeOutputs(file, outputs);
   writeFileSync(file, '{}');
   remove();
@@ -30,7 +30,7 @@ it.each([
   ['a directory', directory],
   ['a device', '/dev/null'],
   ['below a file', join(file, 'outputs.json')],
-])('is rejected before any work: %s', (_title, place) => {
+])('an outputs file is rejected if it is not writable: %s', (_title, path) => {
   writeFileSync(file, '');
-  expect(() => requireWritable(place)).toThrow(/^The outputs cannot be written to /);
+  expect(() => requireWritable(path)).toThrow(/^Could not write the outputs to /);
 });

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 
-/** Returns the settings of an SDK's client of an emulator. It makes one attempt, and `accessKeyId` identifies it. */
+/** Returns the settings of an SDK client for an emulator. The client does not retry, and `accessKeyId` identifies it. */
 export function settingsOf(endpoint: string, accessKeyId = 'a') {
   const credentials = { accessKeyId, secretAccessKey: 'b' };
   return { region: 'us-east-1', endpoint, credentials, maxAttempts: 1 };

@@ -19,7 +19,7 @@ async function start() {
   return { shown, sent, client: forTest(new SNSClient(settingsOf(sns.endpoint))) };
 }
 
-it('sends a subscribed queue the messages that match its filter, and shows each notification without its content', async () => {
+it('sends matching messages to a subscribed queue and reports each topic and subject', async () => {
   const { shown, sent, client } = await start();
   const FilterPolicy = JSON.stringify({ sender: [{ prefix: 'AROAMINE:' }, 'AIDAMINE'] });
   const Attributes = { RawMessageDelivery: 'true', FilterPolicy };
@@ -54,7 +54,7 @@ it('rejects empty messages and unsupported subscriptions', async () => {
   const { client, shown } = await start();
   await expect(client.send(new PublishCommand({ TopicArn, Message: '' }))).rejects.toMatchObject({
     name: 'InvalidParameterException',
-    message: 'There is no topic or no message.',
+    message: 'The request must contain a topic and a message.',
   });
   for (const Protocol of ['email', 'sqs']) {
     const subscription = new SubscribeCommand({ TopicArn, Protocol, Endpoint });

@@ -15,7 +15,7 @@ import type { QueueDefinition } from '../../src/sqs/queue.ts';
 import { liveResource } from './live-resource.ts';
 import { forTest, settingsOf } from './sdk-client.ts';
 
-/** Starts SQS with a queue, and a client of it. */
+/** Starts SQS with a queue and a client. */
 async function start(definition: Partial<QueueDefinition> = {}, options: Parameters<typeof startSqs>[0] = {}) {
   const sqs = await startSqs(options);
   onTestFinished(sqs.stop);
@@ -24,15 +24,15 @@ async function start(definition: Partial<QueueDefinition> = {}, options: Paramet
   const QueueUrl = sqs.urlOf('q');
   const receive = async (WaitTimeSeconds = 0, url = QueueUrl): Promise<readonly Message[]> => {
     const all = ['All' as const];
-    const asked = { MaxNumberOfMessages: 10, MessageSystemAttributeNames: all, MessageAttributeNames: all };
-    const answer = await client.send(new ReceiveMessageCommand({ QueueUrl: url, WaitTimeSeconds, ...asked }));
-    return answer.Messages ?? [];
+    const request = { MaxNumberOfMessages: 10, MessageSystemAttributeNames: all, MessageAttributeNames: all };
+    const response = await client.send(new ReceiveMessageCommand({ QueueUrl: url, WaitTimeSeconds, ...request }));
+    return response.Messages ?? [];
   };
   const send = (MessageBody: string) => client.send(new SendMessageCommand({ QueueUrl, MessageBody }));
   return { sqs, client, QueueUrl, send, receive };
 }
 
-it('accepts messages with groups, senders and attributes, alone or in a batch', async () => {
+it('accepts messages with groups, senders and attributes, individually or in a batch', async () => {
   const { sqs, client, QueueUrl, receive } = await start();
   const other = forTest(new SQSClient(settingsOf(sqs.endpoint, 'AIDACRM')));
   const MessageAttributes = { reason: { DataType: 'String', StringValue: 'x' } };
@@ -58,7 +58,7 @@ it('accepts messages with groups, senders and attributes, alone or in a batch', 
   ]);
 });
 
-it("a long poll waits for the request's time, or else the queue's; a cancelled one receives no message", async () => {
+it("waits for the request's or the queue's wait time in a long poll, and delivers no message to a cancelled poll", async () => {
   const { client, QueueUrl, send, receive } = await start({ receiveWait: 20 });
   const gone = new AbortController();
   const poll = client.send(new ReceiveMessageCommand({ QueueUrl }), { abortSignal: gone.signal });
@@ -72,7 +72,7 @@ it("a long poll waits for the request's time, or else the queue's; a cancelled o
   expect(await next).toMatchObject([{ Body: 'a' }]);
 });
 
-describe('a request', () => {
+describe('the SQS emulator', () => {
   const post = (url: string, target: string, body: string) =>
     fetch(url, {
       method: 'POST',
@@ -80,7 +80,7 @@ describe('a request', () => {
       body,
     });
 
-  it('is accepted at / and at the path of a queue, where older SDKs send it', async () => {
+  it('is accepted at / and at the path of a queue, which older SDKs use', async () => {
     const { sqs, QueueUrl, receive } = await start();
     for (const url of [`${sqs.endpoint}/`, QueueUrl]) {
       const answer = await post(url, 'AmazonSQS.SendMessage', JSON.stringify({ QueueUrl, MessageBody: url }));
@@ -90,13 +90,13 @@ describe('a request', () => {
     expect((await receive()).map(({ Body }) => Body)).toEqual([`${sqs.endpoint}/`, QueueUrl]);
   });
 
-  it('of the Query protocol is rejected with 400, which names the SDK versions that speak JSON', async () => {
+  it('rejects the Query protocol with 400 and lists the SDK versions that use JSON', async () => {
     const { sqs, QueueUrl, receive } = await start();
     for (const url of [sqs.endpoint, QueueUrl]) {
       const answer = await post(url, '', 'Action=SendMessage&MessageBody=x&Version=2012-11-05');
       expect([answer.status, answer.headers.get('content-type')]).toEqual([400, 'text/xml']);
       expect(await answer.text()).toMatch(
-        /^<ErrorResponse><Error><Type>Sender<\/Type><Code>InvalidAction<\/Code><Message>The local sqs speaks the AWS JSON protocol only\. Use .* 2\.21\.19 .* Java, 3\.447\.0 for JavaScript, 1\.34\.90 for Python/,
+        /^<ErrorResponse><Error><Type>Sender<\/Type><Code>InvalidAction<\/Code><Message>The local sqs supports only the AWS JSON protocol\. Use .* 2\.21\.19 .* Java, 3\.447\.0 for JavaScript, 1\.34\.90 for Python/,
       );
     }
     expect(await receive()).toEqual([]);
@@ -108,7 +108,7 @@ describe('a request', () => {
     ['AmazonSQS.SendMessage', '{"QueueUrl":"q","MessageBody":"x","DelaySeconds":901}', 'InvalidParameterValue'],
     ['AmazonSQS.CreateQueue', '{"QueueName":"x","Attributes":{"FifoQueue":"true"}}', 'InvalidParameterValue'],
     ['AmazonSQS.StartMessageMoveTask', '{}', 'UnknownOperationException'],
-  ])('%s %s is rejected', async (target, body, code) => {
+  ])('rejects %s %s', async (target, body, code) => {
     const { sqs } = await start();
     const answer = await post(sqs.endpoint, target, body);
     expect([answer.status, await answer.json()]).toMatchObject([400, { __type: code }]);
@@ -121,16 +121,16 @@ it('creates, finds and deletes queues', async () => {
   const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: 'mine', Attributes }));
   expect(QueueUrl).toBe(sqs.urlOf('mine'));
   expect(await client.send(new GetQueueUrlCommand({ QueueName: 'mine' }))).toMatchObject({ QueueUrl });
-  const asked = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['VisibilityTimeout'] });
-  expect(await client.send(asked)).toMatchObject({ Attributes: { VisibilityTimeout: '7' } });
+  const request = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['VisibilityTimeout'] });
+  expect(await client.send(request)).toMatchObject({ Attributes: { VisibilityTimeout: '7' } });
   await client.send(new DeleteQueueCommand({ QueueUrl }));
   await expect(receive(0, QueueUrl)).rejects.toMatchObject({ name: 'QueueDoesNotExist' });
 });
 
-describe('a queue of the template', () => {
+describe('queueOf', () => {
   const read = (properties: object) => queueOf(liveResource('AWS::SQS::Queue', properties, 'Events'));
 
-  it('is parsed as the CDK generates it', () => {
+  it('parses the properties that the CDK generates', () => {
     const properties = {
       VisibilityTimeout: 180,
       MessageRetentionPeriod: 1_209_600,
@@ -148,7 +148,7 @@ describe('a queue of the template', () => {
     });
   });
 
-  it.each([{ FifoQueue: true }, { DelaySeconds: 5 }])('is rejected with %j', properties => {
+  it.each([{ FifoQueue: true }, { DelaySeconds: 5 }])('rejects a queue with %j', properties => {
     expect(() => read(properties)).toThrow('not supported locally');
   });
 });

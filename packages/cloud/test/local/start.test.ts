@@ -42,10 +42,10 @@ afterEach(async () => {
   for (const cloud of clouds.splice(0)) await cloud.stop();
 });
 
-it('runs the template, and cleans up when it stops', async () => {
+it('runs the templates, and removes its files when it stops', async () => {
   const { outputs, stop } = await start();
   expect(JSON.parse(readFileSync(outputsFile, 'utf8'))).toEqual(outputs);
-  expect(written.join('')).toMatch(/auth\/rotate-keys.*keys\.rotated/); // the deployment's trigger
+  expect(written.join('')).toMatch(/auth\/rotate-keys.*keys\.rotated/); // the deployment trigger
   expect((await fetch(`${outputs.AuthUrl}/.well-known/jwks.json`)).status).toBe(200);
   expect((await fetch(`${outputs.BaseUrl}/anything`)).status).toBe(404);
   expect(await (await fetch(String(outputs.SiteUrl))).text()).toBe('here');
@@ -55,18 +55,18 @@ it('runs the template, and cleans up when it stops', async () => {
   await expect(fetch(String(outputs.AuthUrl))).rejects.toThrow();
 });
 
-it('reports a malformed faults file at once, and its recovery', async () => {
+it('reports a malformed faults file and its correction', async () => {
   const faultsFile = join(root, 'faults.json');
   writeFileSync(faultsFile, '{}');
   await start({ faultsFile });
   writeFileSync(faultsFile, '{"everything": 1}');
-  const line = /faults +WARN +It names "everything", which is not one of .* The shares stay as they were\.\n/;
+  const line = /faults +WARN +It contains "everything", which is not one of .* The previous shares stay in effect\.\n/;
   await expect.poll(() => written.join('')).toMatch(line);
   writeFileSync(faultsFile, '{"copies": 0}');
-  await expect.poll(() => written.join('')).toMatch(/faults +read again\n/);
+  await expect.poll(() => written.join('')).toMatch(/faults +reloaded\n/);
 });
 
-it('stores outputs and data that a program adds after the deployment', async () => {
+it('stores the data and outputs that a program adds after the deployment', async () => {
   const dataDirectory = join(root, 'data');
   const inTables = async (endpoint: string, command: PutItemCommand | GetItemCommand) => {
     const client = new DynamoDBClient(settingsOf(endpoint));
@@ -93,7 +93,7 @@ it('stores outputs and data that a program adds after the deployment', async () 
   expect(await inTables(DynamoDbEndpoint, command)).toMatchObject({ Item });
 });
 
-it('that cannot start stops everything it has started, and names the reason', async () => {
+it('stops everything it has started if the start fails, and reports the reason', async () => {
   const running = await start();
   const { port } = new URL(running.outputs.SqsEndpoint);
   const own = { outputsFile: join(root, 'own.json') };
@@ -102,7 +102,7 @@ it('that cannot start stops everything it has started, and names the reason', as
   const refuse = (reason: string, request: Partial<LocalCloudRequest>) =>
     expect(start({ ...own, ...request })).rejects.toThrow(reason);
   await refuse('The stacks have no output "OtherUrl", which the local run needs.', { apis: { OtherUrl: 0 } });
-  await refuse('missing.json cannot be used', { hostsFile: join(root, 'missing.json') });
+  await refuse('missing.json: ENOENT', { hostsFile: join(root, 'missing.json') });
   await refuse('is not a cloud assembly', { app: { assemblyDirectory: root } });
   const spoilt = join(root, 'spoilt.out');
   for (const action of ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes']) {

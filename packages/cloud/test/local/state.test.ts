@@ -23,7 +23,7 @@ const messageOf = (id: string) => ({
   ...{ sentAt: 1, receives: 0, firstReceivedAt: 0, visibleAt: 1 },
 });
 
-/** Stores a state that a test changes. */
+/** Stores a state that tests change through `ids`. */
 const make = () => {
   const ids: string[] = [];
   const problems: string[] = [];
@@ -40,7 +40,7 @@ const make = () => {
 const read = () => readState(file)?.tables[0]?.items.map(({ id }) => id?.S);
 
 describe('the state of a run', () => {
-  it('has the messages of queues, also of those that a client created, for the next run', async () => {
+  it('contains the messages of all queues, including queues that a client created', async () => {
     const first = await startSqs();
     for (const name of ['q', 'of a client']) first.ensureQueue({ name });
     const end = keepState(
@@ -57,7 +57,7 @@ describe('the state of a run', () => {
     const second = await startSqs({ kept: readState(file)?.queues });
     onTestFinished(second.stop);
     for (const name of ['q', 'of a client']) {
-      expect(() => second.find(name)).toThrow(name); // it has its messages as soon as it is created
+      expect(() => second.find(name)).toThrow(name); // the queue and its messages exist only after `ensureQueue`
       second.ensureQueue({ name });
       expect(second.find(name).receive(2)).toMatchObject([{ body: 'waits' }]);
     }
@@ -65,7 +65,7 @@ describe('the state of a run', () => {
     expect(second.find('q').receive(1)).toMatchObject([{ id: taken?.id, body: 'taken' }]);
   });
 
-  it('is written at the end if it has changed, readable by its owner only', async () => {
+  it('is written at the end if it has changed, and is readable only by its owner', async () => {
     expect(readState(file)).toBeUndefined();
     const first = make();
     first.ids.push('a', 'b');
@@ -79,34 +79,34 @@ describe('the state of a run', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const written = statSync(file).ino;
     await make().end();
-    expect(statSync(file).ino).toBe(written); // each write creates another file
+    expect(statSync(file).ino).toBe(written); // each write creates a new file
   });
 
-  it('is written every few seconds', async () => {
+  it('is written every 3 seconds', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
     const { ids } = make();
     for (const id of ['a', 'b']) {
       ids.push(id);
-      vi.advanceTimersByTime(5_000);
+      vi.advanceTimersByTime(3_000);
       await expect.poll(read).toEqual([...ids]);
     }
     expect(existsSync(`${file}.draft`)).toBe(false);
   });
 
-  it('that cannot be written is reported, and the stored one stays', async () => {
+  it('is not replaced if writing fails, and the error is reported', async () => {
     const { ids, end, problems } = make();
     ids.push('a');
     await end();
     mkdirSync(`${file}.draft`);
     ids.push('b');
     await end();
-    expect(problems).toEqual([expect.stringMatching(/cannot be written to \S+state\.json: EISDIR/)]);
+    expect(problems).toEqual([expect.stringMatching(/^Could not write the state to \S+state\.json: EISDIR/)]);
     expect(read()).toEqual(['a']);
   });
 
   it.each([
-    ['torn', (text: string) => text.slice(0, -5)],
+    ['truncated', (text: string) => text.slice(0, -5)],
     ['empty', () => ''],
     ['of another program', () => '{"tables": []}'],
     ['of another version', (text: string) => text.replace('run 1', 'run 2')],

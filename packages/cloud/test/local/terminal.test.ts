@@ -7,7 +7,7 @@ const open = (isTTY = false) => {
   return { written, ...openTerminal(output, () => new Date(2026, 0, 1, 12, 34, 56)) };
 };
 
-/** A line as the functions write it. */
+/** Returns a line as the functions write it. */
 const structured = (more: object) =>
   JSON.stringify({ level: 'INFO', message: 'a.b', timestamp: 't', service: 's', ...more, requestId: 'r' });
 
@@ -19,26 +19,26 @@ it.each([
   [structured({ detail: 'two words' }), 'a.b  detail="two words"'],
   [structured({ level: 'WARN', message: 'one\n two' }), 'WARN  one two'],
   [structured({ level: 'ERROR', errorType: 'E', stack: ['at f', 'at g'] }), 'ERROR  a.b  errorType=E  at f'],
-])('the line %s of a function is shown under its name', (line, shown) => {
+])("shows the line %s with the function's name", (line, shown) => {
   const { written, log } = open();
   log('auth/token', line);
   expect(written).toEqual([`12:34:56  auth/token            ${shown}\n`]);
 });
 
-it.each(['', '   ', '{"_aws":{},"Delivered":1}'])('%j is not shown', line => {
+it.each(['', '   ', '{"_aws":{},"Delivered":1}'])('does not show %j', line => {
   const { written, log } = open();
   log('auth/token', line);
   expect(written).toEqual([]);
 });
 
-// A request's path is shown decoded: %1b[2J once cleared the screen, and %0a forged a line.
-it('notes are in one line, without control characters', () => {
+// The gateway shows decoded paths, so %1b[2J could clear the screen and %0a could forge a line.
+it('escapes control characters in notes', () => {
   const { written, note } = open();
   note('gateway', 'GET /\u001b[2J\n12:34:56  auth\0  404');
   expect(written.join('')).toMatch(/GET \/\\u\{1b\}\[2J\\u\{a\}12:34:56 {2}auth\\u\{0\} {2}404\n$/);
 });
 
-it('colours are for terminals, unless NO_COLOR is set', () => {
+it('uses colours only on terminals without NO_COLOR', () => {
   onTestFinished(() => void vi.unstubAllEnvs());
   for (const [isTTY, noColor, expected] of [
     [true, '', true] as const,
@@ -52,7 +52,7 @@ it('colours are for terminals, unless NO_COLOR is set', () => {
   }
 });
 
-it('a step is shown with its time, unless it failed', async () => {
+it('shows the duration of a step that succeeds', async () => {
   const { written, step } = open();
   expect(await step('Doing', async () => 7)).toBe(7);
   await expect(step('Failing', () => Promise.reject(new Error('no')))).rejects.toThrow('no');

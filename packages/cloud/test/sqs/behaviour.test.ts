@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { openQueues } from './open-queues.ts';
 
-/** Tests a statement of a page below https://docs.aws.amazon.com/AWSSimpleQueueService/latest/. */
-const says = (page: string, behaviour: string, check: () => unknown) =>
+/** Tests a statement of a page under https://docs.aws.amazon.com/AWSSimpleQueueService/latest/. */
+const fact = (page: string, behaviour: string, check: () => unknown) =>
   it(`${page}: ${behaviour}`, async () => void (await check()));
 
 const guide = (name: string) => `SQSDeveloperGuide/${name}.html`;
@@ -15,9 +15,9 @@ const entries = (count: number, entry: object = {}) =>
 const text = (StringValue: string) => ({ DataType: 'String', StringValue });
 const attributesOf = (count: number) => Object.fromEntries(entries(count).map(({ Id }) => [`a${Id}`, text('x')]));
 
-says(
+fact(
   guide('sqs-visibility-timeout'),
-  'a received message is hidden until its visibility timeout ends, 30 seconds by default',
+  'hides a received message until its visibility timeout ends, 30 seconds by default',
   async () => {
     const { time, send, receive, bodies } = openQueues();
     send('a');
@@ -29,7 +29,7 @@ says(
   },
 );
 
-says(api('ReceiveMessage'), 'a receiver may choose the visibility timeout, from 0 to 12 hours', async () => {
+fact(api('ReceiveMessage'), 'accepts a visibility timeout of 0 to 12 hours in a receive', async () => {
   const { time, send, perform, bodies, refusal } = openQueues();
   send('a');
   perform('ReceiveMessage', { VisibilityTimeout: 43_200 });
@@ -40,9 +40,9 @@ says(api('ReceiveMessage'), 'a receiver may choose the visibility timeout, from 
   expect(refusal('ReceiveMessage', { VisibilityTimeout: 43_201 })).toBe('InvalidParameterValue');
 });
 
-says(
+fact(
   api('ChangeMessageVisibility'),
-  'the new visibility timeout counts from the change; 0 shows the message at once',
+  'starts the new visibility timeout at the change, and makes the message visible immediately if it is 0',
   async () => {
     const { time, send, receive, perform, bodies } = openQueues();
     send('a');
@@ -56,7 +56,7 @@ says(
   },
 );
 
-says(api('ChangeMessageVisibility'), 'changing a message that is not in flight is rejected', async () => {
+fact(api('ChangeMessageVisibility'), 'rejects a change to a message that is not in flight', async () => {
   const { time, send, receive, refusal, perform } = openQueues();
   send('a');
   const [{ receipt: ReceiptHandle } = { receipt: '' }] = receive();
@@ -67,7 +67,7 @@ says(api('ChangeMessageVisibility'), 'changing a message that is not in flight i
   expect(perform('ChangeMessageVisibilityBatch', { Entries })).toMatchObject({ Failed: [refused] });
 });
 
-says(api('DeleteMessage'), 'the receipt of an earlier receive succeeds without deleting the message', async () => {
+fact(api('DeleteMessage'), 'does not delete the message for the receipt of an earlier receive', async () => {
   const { time, send, receive, perform, queue } = openQueues();
   send('a');
   const [first] = receive();
@@ -79,9 +79,9 @@ says(api('DeleteMessage'), 'the receipt of an earlier receive succeeds without d
   expect([queue.inFlight(), queue.bodies()]).toEqual([0, []]);
 });
 
-says(
+fact(
   api('ReceiveMessage'),
-  'system attributes: receive count, first receipt, sender, time of sending, group',
+  'returns the receive count, time of the first receive, sender, time of sending and group',
   async () => {
     const { time, send, receive } = openQueues();
     await time.runUntil(5);
@@ -103,22 +103,22 @@ says(
   },
 );
 
-says(api('ReceiveMessage'), 'attributes are returned on request: by name, or all', () => {
+fact(api('ReceiveMessage'), 'returns the requested attributes, by name or all', () => {
   const { perform } = openQueues();
   const MessageAttributes = { 'a.one': text('1'), b: text('2') };
-  const ask = (AttributeNames: string[], MessageAttributeNames: string[]) => {
+  const attributesFor = (AttributeNames: string[], MessageAttributeNames: string[]) => {
     perform('SendMessage', { MessageBody: 'x', MessageAttributes });
-    const answer = perform('ReceiveMessage', { AttributeNames, MessageAttributeNames });
-    const [{ Attributes, ...message }] = Object(answer).Messages;
+    const response = perform('ReceiveMessage', { AttributeNames, MessageAttributeNames });
+    const [{ Attributes, ...message }] = Object(response).Messages;
     return [Object.keys(Attributes), Object.keys(message.MessageAttributes)];
   };
-  expect(ask([], [])).toEqual([[], []]);
-  expect(ask(['SenderId'], ['b'])).toEqual([['SenderId'], ['b']]);
-  expect(ask(['All'], ['a.one'])).toEqual([expect.arrayContaining(['SenderId', 'SentTimestamp']), ['a.one']]);
-  expect(ask([], ['All'])).toEqual([[], ['a.one', 'b']]);
+  expect(attributesFor([], [])).toEqual([[], []]);
+  expect(attributesFor(['SenderId'], ['b'])).toEqual([['SenderId'], ['b']]);
+  expect(attributesFor(['All'], ['a.one'])).toEqual([expect.arrayContaining(['SenderId', 'SentTimestamp']), ['a.one']]);
+  expect(attributesFor([], ['All'])).toEqual([[], ['a.one', 'b']]);
 });
 
-says(api('ReceiveMessage'), 'one message by default, ten at most', () => {
+fact(api('ReceiveMessage'), 'returns one message by default and at most 10', () => {
   const { perform, refusal } = openQueues();
   perform('SendMessageBatch', { Entries: entries(10) });
   expect(perform('ReceiveMessage')).toHaveProperty('Messages.length', 1);
@@ -127,28 +127,28 @@ says(api('ReceiveMessage'), 'one message by default, ten at most', () => {
   expect(refusal('ReceiveMessage', { MaxNumberOfMessages: 11 })).toBe('InvalidParameterValue');
 });
 
-says(
+fact(
   guide('sqs-short-and-long-polling'),
-  'a long poll ends with the first message, or after its time, 20 seconds at most',
+  'ends a long poll at the first message or after its wait time of at most 20 seconds',
   async () => {
     const { time, send, queues } = openQueues();
     const { signal } = new AbortController();
     const poll = (WaitTimeSeconds: number) => queues.poll({ QueueUrl: 'q', WaitTimeSeconds }, signal);
-    const answers: unknown[] = [];
-    void poll(20).then(answer => answers.push(answer));
+    const responses: unknown[] = [];
+    void poll(20).then(response => responses.push(response));
     time.at(5_000, () => send('a'));
     await time.runUntil(5_000);
-    expect(answers).toMatchObject([{ Messages: [{ Body: 'a' }] }]);
-    void poll(2).then(answer => answers.push(answer));
+    expect(responses).toMatchObject([{ Messages: [{ Body: 'a' }] }]);
+    void poll(2).then(response => responses.push(response));
     await time.runUntil(6_999);
-    expect(answers).toHaveLength(1);
+    expect(responses).toHaveLength(1);
     await time.runUntil(7_000);
-    expect(answers[1]).toEqual({});
+    expect(responses[1]).toEqual({});
     await expect(poll(21)).rejects.toMatchObject({ name: 'InvalidParameterValue' });
   },
 );
 
-says(guide('sqs-delay-queues'), 'a delay of 0 to 15 minutes hides a new message', async () => {
+fact(guide('sqs-delay-queues'), 'hides a new message for its delay of 0 to 15 minutes', async () => {
   const { time, perform, bodies, refusal } = openQueues();
   perform('SendMessage', { MessageBody: 'later', DelaySeconds: 900 });
   await time.runUntil(899_999);
@@ -160,9 +160,9 @@ says(guide('sqs-delay-queues'), 'a delay of 0 to 15 minutes hides a new message'
   }
 });
 
-says(
+fact(
   guide('sqs-dead-letter-queues'),
-  'a message that reaches the maximum receives becomes a dead-letter message with the same id, group and time of sending',
+  'moves a message to the dead-letter queue after the maximum receives, with the same id, group and time of sending',
   async () => {
     const { time, send, bodies, dead } = openQueues({
       visibilityTimeout: 1,
@@ -178,42 +178,38 @@ says(
   },
 );
 
-says(fairness, 'the oldest message comes first while no group is noisy', () => {
+fact(fairness, 'delivers the oldest message first if no group is noisy', () => {
   const { send, bodies } = openQueues();
   for (const [body, group] of ['a1', 'a2', 'b1', 'a3'].map(body => [body, body.slice(0, 1)] as const))
     send(body, group);
   expect(bodies()).toEqual(['a1', 'a2', 'b1', 'a3']);
 });
 
-says(fairness, 'quiet groups precede one with over 10 % of the messages in flight, and at least 30', () => {
+fact(fairness, 'delivers quiet groups before a group with many messages in flight', () => {
   const { send, bodies } = openQueues();
   for (let number = 0; number < 60; number += 1) send('noisy', 'noisy');
   bodies();
   bodies();
   send('quiet', 'quiet');
-  expect(bodies(9)).toEqual(Array(9).fill('noisy')); // 29 in flight are too few
+  expect(bodies(9)).toEqual(Array(9).fill('noisy')); // 29 messages in flight are too few
   expect(bodies(2)).toEqual(['noisy', 'quiet']);
 });
 
-says(
-  fairness,
-  'quiet groups precede one that used over 10 % of the processing time, until that is long ago',
-  async () => {
-    const { time, send, receive, queue } = openQueues({ visibilityTimeout: 3_600 });
-    for (const body of ['slow', 'slow', 'slow']) send(body, 'slow');
-    send('other', 'other');
-    const [slow] = receive(1);
-    await time.runUntil(10_000);
-    const [other] = receive(1);
-    expect([slow?.body, other?.body]).toEqual(['slow', 'other']);
-    queue.remove(slow?.receipt ?? '');
-    await time.runUntil(3_600_000);
-    send('other', 'other');
-    expect(receive(1)).toMatchObject([{ body: 'slow' }]);
-  },
-);
+fact(fairness, 'delivers quiet groups before a group with much processing time', async () => {
+  const { time, send, receive, queue } = openQueues({ visibilityTimeout: 3_600 });
+  for (const body of ['slow', 'slow', 'slow']) send(body, 'slow');
+  send('other', 'other');
+  const [slow] = receive(1);
+  await time.runUntil(10_000);
+  const [other] = receive(1);
+  expect([slow?.body, other?.body]).toEqual(['slow', 'other']);
+  queue.remove(slow?.receipt ?? '');
+  await time.runUntil(3_600_000);
+  send('other', 'other');
+  expect(receive(1)).toMatchObject([{ body: 'slow' }]);
+});
 
-says(fairness, 'of noisy groups the one with the fewest messages in flight comes first', () => {
+fact(fairness, 'delivers the noisy group with the fewest messages in flight first', () => {
   const { send, bodies } = openQueues();
   for (let number = 0; number < 40; number += 1) send('louder', 'louder');
   for (let batch = 0; batch < 4; batch += 1) bodies();
@@ -223,13 +219,13 @@ says(fairness, 'of noisy groups the one with the fewest messages in flight comes
   expect(bodies()).toEqual(['quiet', 'loud', 'louder']);
 });
 
-says(fairness, 'a noisy group is not limited while no other messages wait', () => {
+fact(fairness, 'does not limit a noisy group if no other messages wait', () => {
   const { send, bodies } = openQueues();
   for (let number = 0; number < 50; number += 1) send('loud', 'loud');
   for (let batch = 0; batch < 5; batch += 1) expect(bodies()).toHaveLength(10);
 });
 
-says(api('SendMessageBatch'), 'a batch has 1 to 10 entries with different ids, and at most 1 MiB', () => {
+fact(api('SendMessageBatch'), 'accepts 1 to 10 entries with different ids and at most 1 MiB in a batch', () => {
   const { refusal } = openQueues();
   expect(refusal('SendMessageBatch', { Entries: [] })).toBe('EmptyBatchRequest');
   expect(refusal('SendMessageBatch', { Entries: entries(11) })).toBe('TooManyEntriesInBatchRequest');
@@ -238,7 +234,7 @@ says(api('SendMessageBatch'), 'a batch has 1 to 10 entries with different ids, a
   expect(refusal('SendMessageBatch', { Entries: large })).toBe('BatchRequestTooLong');
 });
 
-says(api('SendMessageBatch'), 'each entry succeeds or fails independently', () => {
+fact(api('SendMessageBatch'), 'accepts or rejects each entry independently', () => {
   const { perform, bodies } = openQueues();
   const Entries = [
     { Id: '1', MessageBody: 'a' },
@@ -251,7 +247,7 @@ says(api('SendMessageBatch'), 'each entry succeeds or fails independently', () =
   expect(bodies()).toEqual(['a']);
 });
 
-says(messageQuotas, "a message with its attributes has at most 1 MiB, or the queue's maximum", () => {
+fact(messageQuotas, "limits a message with its attributes to 1 MiB or the queue's maximum", () => {
   const { refusal } = openQueues();
   const half = 'é'.repeat(512 * 1_024);
   expect(refusal('SendMessage', { MessageBody: half })).toBeUndefined();
@@ -262,7 +258,7 @@ says(messageQuotas, "a message with its attributes has at most 1 MiB, or the que
   );
 });
 
-says(messageQuotas, 'a body has at least one character, all valid in XML', () => {
+fact(messageQuotas, 'rejects an empty body, and characters that are invalid in XML', () => {
   const { refusal } = openQueues();
   expect(refusal('SendMessage', { MessageBody: 'a\u{1f600}\t\n\rb' })).toBeUndefined();
   for (const MessageBody of ['a\u0001', 'a\ufffe', '\ud800']) {
@@ -271,7 +267,7 @@ says(messageQuotas, 'a body has at least one character, all valid in XML', () =>
   expect(refusal('SendMessage', { MessageBody: '' })).toBe('MissingParameter');
 });
 
-says(guide('sqs-message-metadata'), 'a message has at most 10 attributes, each with a type and a value', () => {
+fact(guide('sqs-message-metadata'), 'accepts at most 10 attributes, and requires a type and a value', () => {
   const { refusal } = openQueues();
   const send = (MessageAttributes: object) => refusal('SendMessage', { MessageBody: 'x', MessageAttributes });
   expect(send(attributesOf(10))).toBeUndefined();
@@ -279,14 +275,14 @@ says(guide('sqs-message-metadata'), 'a message has at most 10 attributes, each w
   for (const attributes of wrong) expect(send(attributes)).toBe('InvalidParameterValue');
 });
 
-says(api('SendMessage'), 'a group has up to 128 letters, digits and punctuation characters', () => {
+fact(api('SendMessage'), 'accepts groups of up to 128 letters, digits and punctuation characters', () => {
   const { refusal } = openQueues();
   const send = (MessageGroupId: string) => refusal('SendMessage', { MessageBody: 'x', MessageGroupId });
   expect(send(`a-Z_9.${'x'.repeat(122)}`)).toBeUndefined();
   for (const group of ['', 'two words', 'ação', 'x'.repeat(129)]) expect(send(group)).toBe('InvalidParameterValue');
 });
 
-says(guide('sqs-message-metadata'), 'responses have the MD5 of the body and of the attributes', () => {
+fact(guide('sqs-message-metadata'), 'returns the MD5 of the body and of the attributes', () => {
   const { perform } = openQueues();
   const MessageAttributes = { reason: text('x') };
   const [MD5OfMessageBody, MD5OfMessageAttributes] = [
@@ -300,7 +296,7 @@ says(guide('sqs-message-metadata'), 'responses have the MD5 of the body and of t
   });
 });
 
-says(api('GetQueueAttributes'), 'counts of waiting, in-flight and delayed messages; the ARN', () => {
+fact(api('GetQueueAttributes'), 'returns the ARN and the counts of messages by state', () => {
   const { send, perform, bodies } = openQueues();
   for (const body of ['a', 'b', 'c']) send(body);
   perform('SendMessage', { MessageBody: 'later', DelaySeconds: 5 });
@@ -318,15 +314,15 @@ says(api('GetQueueAttributes'), 'counts of waiting, in-flight and delayed messag
   expect(perform('GetQueueAttributes', { AttributeNames: ['VisibilityTimeout'] })).toEqual({ Attributes });
 });
 
-says(api('GetQueueUrl'), 'a missing queue is rejected', () => {
+fact(api('GetQueueUrl'), 'rejects a missing queue', () => {
   expect(openQueues().refusal('SendMessage', { QueueUrl: 'other', MessageBody: 'x' })).toBe('QueueDoesNotExist');
 });
 
-/** Tests a difference from AWS that the README of this package lists. */
+/** Tests a difference from AWS that `differences.md` lists. */
 const differs = (difference: string, check: () => unknown) =>
   it(`differs: ${difference}`, async () => void (await check()));
 
-differs('a receipt ends with its visibility timeout; like an unknown one, it then deletes no message', async () => {
+differs('ignores a deletion with an expired or unknown receipt', async () => {
   const { time, send, receive, queue, perform } = openQueues();
   send('a');
   const [received] = receive();
@@ -336,7 +332,7 @@ differs('a receipt ends with its visibility timeout; like an unknown one, it the
   expect(queue.bodies()).toEqual(['a']);
 });
 
-differs('a dead-letter message counts its receives from 1', async () => {
+differs('restarts the receive count of a dead-letter message at 1', async () => {
   const { time, send, receive, dead } = openQueues({ deadLetters: { queue: 'dead', maxReceiveCount: 1 } });
   send('poison');
   receive();
@@ -345,11 +341,11 @@ differs('a dead-letter message counts its receives from 1', async () => {
   expect(dead.receive(1)).toMatchObject([{ systemAttributes: { ApproximateReceiveCount: '1' } }]);
 });
 
-differs('a message attribute of bytes is rejected', () => {
+differs('rejects a message attribute of bytes', () => {
   const MessageAttributes = { a: { DataType: 'Binary', BinaryValue: new Uint8Array([1]) } };
   expect(openQueues().refusal('SendMessage', { MessageBody: 'x', MessageAttributes })).toBe('InvalidParameterValue');
 });
 
-differs('in virtual time a long poll ends at once', () => {
+differs('returns immediately from a long poll in virtual time', () => {
   expect(openQueues().perform('ReceiveMessage', { WaitTimeSeconds: 20 })).toEqual({});
 });

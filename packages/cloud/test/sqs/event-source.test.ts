@@ -16,7 +16,7 @@ const messageOf = (id: string): Received => ({
   attributes: {},
 });
 
-it('passes messages on as Lambda does', () => {
+it('creates events as Lambda does', () => {
   const attributes = { text: { DataType: 'String', StringValue: 'x' } };
   const queueArn = 'arn:aws:sqs:us-east-1:000000000000:q';
   expect(eventOf([{ ...messageOf('a'), attributes }], queueArn)).toEqual({
@@ -46,18 +46,18 @@ const failures = (...itemIdentifiers: unknown[]) => ({
 });
 
 it.each([
-  // The table of https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html: complete success …
+  // Complete success, as in https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
   [{ batchItemFailures: [] }, all],
   [{ batchItemFailures: null }, all],
   [{}, all],
   [null, all],
   [undefined, all],
   ['', all],
-  // … partial success …
+  // Partial success
   [failures('b'), ['a', 'c']],
   [failures('a', 'b', 'c'), none],
   [failures('a', 'a'), ['b', 'c']],
-  // … complete failure.
+  // Complete failure
   ['not an object', none],
   [failures(''), none],
   [failures(null), none],
@@ -66,14 +66,14 @@ it.each([
   [{ batchItemFailures: [{ itemIdentifer: 'a' }] }, none],
   [{ batchItemFailures: [null] }, none],
   [{ batchItemFailures: 'a' }, none],
-])('%j: successful are %j', (answer, done) => {
-  expect(succeeded(all.map(messageOf), answer).map(({ id }) => id)).toEqual(done);
+])('treats the response %j as success of %j', (response, done) => {
+  expect(succeeded(all.map(messageOf), response).map(({ id }) => id)).toEqual(done);
 });
 
 it.each([
   [100, [5, 55, 100]],
   [2, [2, 2, 2]],
-])('grows while messages wait, up to %i, and never scales back', async (concurrency, places) => {
+])('increases the concurrency while messages wait, up to %i, and never decreases it', async (concurrency, expected) => {
   const { time, queue, send } = openQueues({ visibilityTimeout: 3_600 });
   const ends: (() => void)[] = [];
   const process: EventSource['process'] = (batch, end) => ends.push(() => end(batch));
@@ -87,11 +87,11 @@ it.each([
     await time.runUntil(moment);
     busy.push(queue.inFlight());
   }
-  expect(busy).toEqual(places);
+  expect(busy).toEqual(expected);
   queue.purge();
   for (const end of ends) end();
   await time.runUntil(3_000_000);
   sendAll();
   await time.runUntil(3_000_001);
-  expect(queue.inFlight()).toBe(places[2]);
+  expect(queue.inFlight()).toBe(expected[2]);
 });

@@ -2,7 +2,7 @@ import type { QueueDefinition } from '../../src/sqs/queue.ts';
 import { makeQueues } from '../../src/sqs/queues.ts';
 import { makeTime } from '../../src/time.ts';
 
-/** Opens a queue `q` and its dead-letter queue in virtual time, which starts at 0. */
+/** Creates a queue `q` and a queue `dead` in virtual time, which starts at 0. */
 export function openQueues(
   definition: Partial<QueueDefinition> = {},
   faults = { comesAgain: () => false, isEntryRefused: () => false },
@@ -26,9 +26,9 @@ export function openQueues(
     dead: queues.find('dead'),
     perform,
     send: (body: string, group?: string) => queue.send({ body, group }, 'me'),
-    receive: (most = 10) => queue.receive(most),
-    bodies: (most = 10) => queue.receive(most).map(({ body }) => body),
-    /** Performs an operation that SQS rejects. Returns the name of the error. */
+    receive: (max = 10) => queue.receive(max),
+    bodies: (max = 10) => queue.receive(max).map(({ body }) => body),
+    /** Performs an operation. Returns the name of its error, if any. */
     refusal: (operation: string, input: object = {}): unknown => {
       try {
         perform(operation, input);

@@ -14,23 +14,23 @@ describe('faults', () => {
     const refusals = [false, true, true, false, true];
     const isEntryRefused = () => refusals.shift() ?? false;
     const { receive, perform, queue } = openQueues({}, { comesAgain: () => false, isEntryRefused });
-    const refused = (Id: string) => ({ Failed: [{ Id, Code: 'InternalError', SenderFault: false }] });
+    const rejected = (Id: string) => ({ Failed: [{ Id, Code: 'InternalError', SenderFault: false }] });
     const sent = ['0', '1'].map(Id => ({ Id, MessageBody: Id }));
     expect(perform('SendMessageBatch', { Entries: sent })).toMatchObject({
       Successful: [{ Id: '0' }],
-      ...refused('1'),
+      ...rejected('1'),
     });
     queue.send({ body: 'b' }, 'me');
     const Entries = receive().map(({ receipt: ReceiptHandle }, at) => ({ Id: `${at}`, ReceiptHandle }));
-    expect(perform('DeleteMessageBatch', { Entries })).toMatchObject(refused('0'));
+    expect(perform('DeleteMessageBatch', { Entries })).toMatchObject(rejected('0'));
     const hidden = Entries.slice(0, 1).map(entry => ({ ...entry, VisibilityTimeout: 0 }));
-    expect(perform('ChangeMessageVisibilityBatch', { Entries: hidden })).toMatchObject(refused('0'));
+    expect(perform('ChangeMessageVisibilityBatch', { Entries: hidden })).toMatchObject(rejected('0'));
     expect(queue.inFlight()).toBe(1);
   });
 });
 
 describe('a snapshot', () => {
-  it('contains messages in flight with their receipts, delayed and waiting ones, each with its receive count', async () => {
+  it('contains waiting and delayed messages, messages in flight with their receipts, and receive counts', async () => {
     const before = openQueues();
     before.perform('SendMessage', { MessageBody: 'later', DelaySeconds: 50 });
     before.send('in flight', 'acme');
@@ -47,12 +47,12 @@ describe('a snapshot', () => {
     const systemAttributes = { ApproximateReceiveCount: '2', MessageGroupId: 'acme' };
     expect(receive()).toMatchObject([{ id: taken?.id, body: 'in flight', systemAttributes }]);
     await time.runUntil(49_999);
-    expect(bodies()).toEqual(['waiting']); // its visibility timeout has ended
+    expect(bodies()).toEqual(['waiting']); // the visibility timeout has ended
     await time.runUntil(50_000);
     expect(bodies()).toEqual(['in flight', 'later']);
   });
 
-  it('restores messages when their queue is created, and stores them until then', () => {
+  it('restores the messages of a missing queue when the queue is created', () => {
     const { queues } = openQueues();
     const other = queues.create({ name: 'other' });
     other.send({ body: 'a' }, 'me');
@@ -62,7 +62,7 @@ describe('a snapshot', () => {
     expect(kept.create({ name: 'other' }).bodies()).toEqual(['a']);
   });
 
-  it('differs after each change', () => {
+  it('has another change number after each change', () => {
     const { queues, send, receive, queue } = openQueues();
     const seen = [queues.changes()];
     send('a');

@@ -8,7 +8,7 @@ import {
   type VirtualCloudDefinition,
 } from '../../src/virtual/virtual-cloud.ts';
 
-/** Returns the outcome of a function's calls, whose attempts have these faults. */
+/** Invokes a function and returns the outcome. The attempts of its calls have these faults. */
 async function run(
   fates: readonly Fate[],
   act: (runtime: ProcessRuntime) => Promise<unknown>,
@@ -20,14 +20,14 @@ async function run(
   return makeVirtualCloud({ seed: 1, faults, functions, ...others }).invoke('f', {});
 }
 
-async function meet(fates: readonly Fate[], service = 'dynamodb', refusal?: ServiceError) {
+async function callWith(fates: readonly Fate[], service = 'dynamodb', rejection?: ServiceError) {
   let effects = 0;
   const outcome = await run(fates, async ({ call, time }) => {
     const from = time.elapsed();
     const effect = () => {
       effects += 1;
-      if (refusal) throw refusal;
-      return { reported: 'answer' };
+      if (rejection) throw rejection;
+      return { body: 'ok' };
     };
     const ended: unknown = await call({ service, operation: 'PutItem', takes: 8 }, effect).catch(error => error);
     return { ended, took: time.elapsed() - from };
@@ -38,40 +38,40 @@ async function meet(fates: readonly Fate[], service = 'dynamodb', refusal?: Serv
 const throttlingName = 'ProvisionedThroughputExceededException';
 
 it.each<[string, Fate[], string, object, number]>([
-  ['an answer', ['fine'], 'dynamodb', { reported: 'answer', $metadata: { attempts: 1 } }, 1],
-  ['a second attempt', ['request_lost'], 'sqs', { reported: 'answer', $metadata: { attempts: 2 } }, 1],
-  ['an effect whose response was lost', ['answer_lost'], 'sqs', { $metadata: { attempts: 2 } }, 2],
-  ['no answer', ['request_lost', 'answer_lost', 'request_lost'], 'sqs', { name: 'TimeoutError' }, 1],
-  ['throttling of a table', thrice('throttled'), 'dynamodb', { name: throttlingName, $fault: 'client' }, 0],
-  ['throttling of a key', thrice('throttled'), 'kms', { name: 'ThrottlingException', $metadata: { attempts: 3 } }, 0],
-  ['a service that fails', thrice('failed'), 'sqs', { name: 'InternalServerError', $fault: 'server' }, 0],
-])('a call ends with %s', async (_, fates, service, ended, effects) => {
-  expect(await meet(fates, service)).toMatchObject({ ended, effects });
+  ['the response', ['fine'], 'dynamodb', { body: 'ok', $metadata: { attempts: 1 } }, 1],
+  ['the response to the second attempt', ['request_lost'], 'sqs', { body: 'ok', $metadata: { attempts: 2 } }, 1],
+  ['the response after two effects', ['answer_lost'], 'sqs', { $metadata: { attempts: 2 } }, 2],
+  ['a timeout error', ['request_lost', 'answer_lost', 'request_lost'], 'sqs', { name: 'TimeoutError' }, 1],
+  ['a throttled table', thrice('throttled'), 'dynamodb', { name: throttlingName, $fault: 'client' }, 0],
+  ['a throttled key', thrice('throttled'), 'kms', { name: 'ThrottlingException', $metadata: { attempts: 3 } }, 0],
+  ['an internal error', thrice('failed'), 'sqs', { name: 'InternalServerError', $fault: 'server' }, 0],
+])('ends a call: %s', async (_, fates, service, ended, effects) => {
+  expect(await callWith(fates, service)).toMatchObject({ ended, effects });
 });
 
 function thrice(fate: Fate): Fate[] {
   return [fate, fate, fate];
 }
 
-it('a rejection is not retried', async () => {
+it('does not retry a rejected call', async () => {
   const name = 'ConditionalCheckFailedException';
-  const refused = await meet([], 'dynamodb', new ServiceError(name, 'no'));
-  expect(refused).toMatchObject({ ended: { name, $metadata: { attempts: 1 } }, effects: 1 });
+  const rejected = await callWith([], 'dynamodb', new ServiceError(name, 'no'));
+  expect(rejected).toMatchObject({ ended: { name, $metadata: { attempts: 1 } }, effects: 1 });
 });
 
-it('a call takes its latency and processor time, and an attempt without a response a second', async () => {
-  expect((await meet([])).took).toBeCloseTo(8 + 0.85 / (1_024 / 1_769));
-  expect((await meet(['request_lost'])).took).toBeGreaterThan(1_008);
+it('takes the latency and the processor time of a call, and one second for an attempt without a response', async () => {
+  expect((await callWith([])).took).toBeCloseTo(8 + 0.85 / (1_024 / 1_769));
+  expect((await callWith(['request_lost'])).took).toBeGreaterThan(1_008);
 });
 
 it.each<[Fate, number]>([
   ['dies_before', 0],
   ['dies_after', 1],
-])('%s: the process dies, and the call never returns', async (fate, effects) => {
-  expect(await meet([fate])).toEqual({ status: 'died', effects });
+])('kills the process, and the call never returns: %s', async (fate, effects) => {
+  expect(await callWith([fate])).toEqual({ status: 'died', effects });
 });
 
-it('a batch that DynamoDB throttles is executed in part', async () => {
+it('executes a part of a throttled DynamoDB batch', async () => {
   const Keys = Array.from({ length: 50 }, (_, number) => ({ id: String(number) }));
   const batch = new BatchGetCommand({ RequestItems: { Things: { Keys } } });
   const outcome = await run(['throttled'], ({ dynamodb }) => dynamodb.send(batch), {

@@ -14,7 +14,7 @@ function start(skew = 0) {
 }
 
 describe('a process', () => {
-  it('handles arrivals in order, once its thread is free', async () => {
+  it('handles arrivals in order, when its thread is free', async () => {
     const { time, process, said, say } = start();
     process.time.after(3, say('late timer'));
     process.deliver(() => process.work(5)); // 10 ms on half a core
@@ -32,7 +32,7 @@ describe('a process', () => {
     expect(said).toEqual(['50 timer']);
   });
 
-  it('receives no more arrivals once it is dead', async () => {
+  it('discards arrivals after its death', async () => {
     const { time, process, said, say } = start();
     process.onDeath(say('dead'));
     process.time.after(5, say('timer'));
@@ -45,7 +45,7 @@ describe('a process', () => {
     expect(said).toEqual(['0 dead']);
   });
 
-  it('has timers that can be cancelled, pauses that abort, and turns', async () => {
+  it('has timers that can be cancelled, and pauses that can be aborted', async () => {
     const { time, process, processes, said, say } = start();
     const abort = new AbortController();
     process.deliver(async () => {
@@ -63,7 +63,7 @@ describe('a process', () => {
     expect(processes.current()).toBeUndefined();
   });
 
-  it('has a clock error of at most the skew, and its own random numbers', () => {
+  it('has a clock error of at most the skew, and a separate stream of random numbers', () => {
     const { process, processes } = start(100);
     const other = processes.start('f', 2);
     expect(Math.abs(process.time.now())).toBeLessThanOrEqual(100);

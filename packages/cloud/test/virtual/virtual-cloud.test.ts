@@ -4,7 +4,7 @@ import type { SQSEvent } from 'aws-lambda';
 import { expect, it } from 'vitest';
 import { type FaultPlan, makeVirtualCloud, type ProcessRuntime } from '../../src/virtual/virtual-cloud.ts';
 
-// The worlds of the laboratory test that two programs produce the same events.
+// The tests of `lab/world` check that two programs produce the same events.
 
 const faults: FaultPlan = {
   shares: { dies_before: 0.01, dies_after: 0.01, throttled: 0.05, failed: 0.02, request_lost: 0.05, slow: 0.05 },
@@ -14,7 +14,7 @@ const faults: FaultPlan = {
   skew: 100,
 };
 
-/** Runs messages that move between two queues five times. */
+/** Runs functions that move messages between two queues five times. */
 async function runWorld(seed: number) {
   const queues = ['there', 'back'];
   const functions = queues.map((queue, at) => ({
@@ -44,14 +44,14 @@ async function runWorld(seed: number) {
   return { digest: cloud.digest(), trace: cloud.trace(), done, deaths };
 }
 
-it('the same seed produces the same events, another seed different ones; no message is lost', async () => {
+it('produces the same events with the same seed, different events with another seed, and loses no message', async () => {
   const [one, same, other] = [await runWorld(7), await runWorld(7), await runWorld(8)];
   expect(same).toEqual(one);
   expect(other.digest).not.toBe(one.digest);
   for (const { done, deaths } of [one, other]) expect([done, deaths > 0]).toEqual([20, true]);
 });
 
-it('calls the given tables, and traces their names', async () => {
+it('executes commands on its tables, and traces the table names', async () => {
   class GetCommand {
     readonly input = { TableName: 'things', Key: { id: 1 } };
   }

@@ -11,15 +11,15 @@ import java.time.OffsetDateTime;
 import java.util.HashSet;
 import java.util.Set;
 
-/** Drives the two generated Java clients: `Drive live|later`. Prints each step that it has made. */
+/** Calls the two generated Java clients (`Drive live|later`). Prints each completed step. */
 public class Drive {
   static final String CLIENT = System.getenv("CLIENT_ID"), SECRET = System.getenv("CLIENT_SECRET");
   static final TokensApi tokens = new TokensApi(new emissor.auth.ApiClient().setBasePath(System.getenv("AUTH_URL")));
   static final EventName EVENT = EventName.PROPOSTA_RECEBIDA, DELIVERED = EventName.DEMANDA_CRIADA;
 
-  public static void main(String[] words) throws Exception {
-    if (words[0].equals("live")) live(); else later();
-    System.exit(0); // OkHttp keeps threads
+  public static void main(String[] args) throws Exception {
+    if (args[0].equals("live")) live(); else later();
+    System.exit(0); // OkHttp's threads would keep the process alive
   }
 
   static void live() throws Exception {
@@ -56,13 +56,13 @@ public class Drive {
     DeliveryDetail detail = deliveries.getDelivery(DELIVERED, id, null);
     done("delivery", detail.getEstado().equals("entregue") && detail.getTentativas().get(0).getResultado().equals("entregue"));
     done("resend", deliveries.resendDelivery(DELIVERED, id, null).getId().equals(id));
-    ReplayRequest span = new ReplayRequest().desde(now.minusHours(1)).ate(now).estado(ReplayRequest.EstadoEnum.FALHOU);
-    Replay replay = replays.startReplay(DELIVERED, span, null);
+    ReplayRequest range = new ReplayRequest().desde(now.minusHours(1)).ate(now).estado(ReplayRequest.EstadoEnum.FALHOU);
+    Replay replay = replays.startReplay(DELIVERED, range, null);
     done("replay", replays.getReplay(DELIVERED, replay.getId(), null).getId().equals(replay.getId()));
-    String body = refusal(() -> webhooks.replaceWebhook(EVENT, replacement("http://example.com"), null));
+    String body = errorBody(() -> webhooks.replaceWebhook(EVENT, replacement("http://example.com"), null));
     done("422", ValidationProblem.fromJson(body).getErrors().get(0).getCode().equals("url_not_https"));
     tokens.revokeToken(pair.getRefreshToken(), CLIENT, SECRET, null);
-    done("revoke", Problem.fromJson(refusal(() -> webhooks.listWebhooks(null))).getCode().equals("invalid_token"));
+    done("revoke", Problem.fromJson(errorBody(() -> webhooks.listWebhooks(null))).getCode().equals("invalid_token"));
   }
 
   static void later() throws Exception {
@@ -74,8 +74,8 @@ public class Drive {
     done("webhook", webhook.getEvento().equals("pagamento.confirmado") && webhook.getEstado().equals("arquivado") && webhook.getMotivoSuspensao().equals("novo"));
     Delivery delivery = new DeliveriesApi(client).listDeliveries(EVENT, null, null, null, null, null, null).getEntregas().get(0);
     done("delivery", delivery.getEstado().equals("adiada") && delivery.getUltimoResultado().equals("http3"));
-    done("problem", Problem.fromJson(refusal(() -> webhooks.getWebhook(EVENT, null))).getCode().equals("novo_codigo"));
-    String body = refusal(() -> webhooks.replaceWebhook(EVENT, replacement("https://example.com"), null));
+    done("problem", Problem.fromJson(errorBody(() -> webhooks.getWebhook(EVENT, null))).getCode().equals("novo_codigo"));
+    String body = errorBody(() -> webhooks.replaceWebhook(EVENT, replacement("https://example.com"), null));
     done("422", ValidationProblem.fromJson(body).getErrors().get(0).getCode().equals("nova_regra"));
     done("event", Event.fromJson(System.getenv("UNKNOWN_EVENT")).getEvent().equals("pagamento.confirmado"));
     done("grown event", EventPropostaRecebida.fromJson(System.getenv("GROWN_EVENT")).getIdProposta() == 20);
@@ -97,17 +97,17 @@ public class Drive {
 
   interface Call { void make() throws ApiException; }
 
-  static String refusal(Call call) {
+  static String errorBody(Call call) {
     try {
       call.make();
     } catch (ApiException error) {
       return error.getResponseBody();
     }
-    throw new IllegalStateException("not refused");
+    throw new IllegalStateException("The request did not fail.");
   }
 
-  static void done(String step, boolean holds) {
-    if (!holds) throw new IllegalStateException(step + ": not as expected");
+  static void done(String step, boolean isCorrect) {
+    if (!isCorrect) throw new IllegalStateException(step + ": unexpected result");
     System.out.println(step);
   }
 }

@@ -1,4 +1,4 @@
-"""Logs in, registers, rotates and filters with the two generated Python clients: `drive.py live|later`. Prints each step made."""
+"""Calls the two generated Python clients (`drive.py live|later`). Prints each completed step."""
 
 import os
 import sys
@@ -10,9 +10,9 @@ import emissor_webhooks as api
 env = os.environ
 
 
-def done(step, holds):
-    if not holds:
-        sys.exit(f"{step}: not as expected")
+def done(step, is_correct):
+    if not is_correct:
+        sys.exit(f"{step}: unexpected result")
     print(step)
 
 

@@ -52,11 +52,11 @@ const untilLocked = (data: string) => vi.waitFor(() => statSync(join(data, 'lock
 describe('npm start ends', { timeout: 30_000 }, () => {
   it.each([
     ['--bogus', 2, /^unknown option '--bogus' [^\n]*\n$/],
-    ['--outputs /dev/null', 1, /^The outputs cannot be written to \/dev\/null: [^\n]*\n$/],
-    ['--data /dev/null', 1, /^The directory \/dev\/null cannot be created: [^\n]*\n$/],
-    ['--faults /no/file', 1, /^The faults file \/no\/file cannot be used: [^\n]*\n$/],
-    ['--hosts /no/file', 1, /^The hosts file \/no\/file cannot be used: [^\n]*\n$/],
-  ])('with one line before it starts, for %s', (words, status, stderr) => {
+    ['--outputs /dev/null', 1, /^Could not write the outputs to \/dev\/null: [^\n]*\n$/],
+    ['--data /dev/null', 1, /^Could not create the directory \/dev\/null: [^\n]*\n$/],
+    ['--faults /no/file', 1, /^Could not use the faults file \/no\/file: [^\n]*\n$/],
+    ['--hosts /no/file', 1, /^Could not use the hosts file \/no\/file: [^\n]*\n$/],
+  ])('with one line, before any work, for %s', (words, status, stderr) => {
     const result = start('--port', '0', '--outputs', never, ...words.split(' '));
     expect(result).toEqual({ status, stdout: '', stderr: expect.stringMatching(stderr) });
   });

@@ -27,8 +27,8 @@ describe('npm run openapi', () => {
   const command = path.join(root, 'tools/openapi/artefacts.ts');
   it.each([
     ['--auth a.example --base https://b.example', 2, /^.*"a\.example" is not a URL.*\n$/],
-    ['--auth https://a.example', 2, /^.*the addresses of a stage are missing.*\n$/],
-    [`--auth https://a.example --base https://b.example --out ${command}`, 1, /^.*cannot be written.*\n$/],
+    ['--auth https://a.example', 2, /^.*both URLs are required.*\n$/],
+    [`--auth https://a.example --base https://b.example --out ${command}`, 1, /^Could not write the documents: .*\n$/],
   ])('explains in one line why it ignores %s', (words, status, problem) => {
     const { stderr, ...run } = spawnSync(process.execPath, [command, ...words.split(' ')], { encoding: 'utf8' });
     expect({ status: run.status, stderr }).toEqual({ status, stderr: expect.stringMatching(problem) });

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { messageOf, StartError } from '../errors.ts';
 
-/** A resource of a template, with unresolved properties. */
+/** A resource of a template. Its properties are unresolved. */
 export interface Resource {
   readonly Type: string;
   readonly Properties?: Readonly<Record<string, unknown>>;
@@ -24,25 +24,25 @@ export interface Stack {
   readonly template: Template;
 }
 
-/** The result of the synthesis of a CDK app. */
+/** A synthesised CDK app. */
 export interface Assembly {
-  /** The stacks in the order in which the app creates them, which is their dependency order. */
+  /** The stacks in dependency order, which is the order in which the app creates them. */
   readonly stacks: readonly Stack[];
-  /** The directory of each asset (a function's bundle), by the object key in templates. */
+  /** The directory of each asset (a function's bundle), by object key. */
   readonly assets: ReadonlyMap<string, string>;
 }
 
-/** A CDK app, which is a program that generates a cloud assembly. */
+/** A CDK app, which is a program that writes a cloud assembly. */
 export interface CdkApp {
-  /** The directory of the project, which contains its `cdk.json`. */
+  /** The project directory, which contains `cdk.json`. */
   readonly root: string;
-  /** The path of the program in the project. The current Node runs it. */
+  /** The path of the program, relative to the project directory. The current Node.js executable runs it. */
   readonly entry: string;
-  /** The values of the app's context, in addition to the values in `cdk.json`. */
+  /** The context values in addition to those in `cdk.json`. */
   readonly context: Readonly<Record<string, unknown>>;
 }
 
-/** Synthesises a CDK app to a directory. @throws {StartError} with the app's complete output */
+/** Synthesises a CDK app to a directory. @throws {StartError} with the complete output of the app */
 export async function synthesise({ root, entry, context }: CdkApp, output: string, signal: AbortSignal): Promise<void> {
   const project = JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8'));
   const child = spawn(process.execPath, [join(root, entry)], {
@@ -58,10 +58,10 @@ export async function synthesise({ root, entry, context }: CdkApp, output: strin
   });
   const exited = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('exit', resolve));
   const [code, ...written] = await Promise.all([exited, text(child.stderr), text(child.stdout)]);
-  if (code !== 0) throw new StartError(`The CDK app does not synthesise:\n${written.join('').trim()}`);
+  if (code !== 0) throw new StartError(`Could not synthesise the CDK app:\n${written.join('').trim()}`);
 }
 
-/** Reads the cloud assembly in a directory. @throws {StartError} if there is no valid one */
+/** Reads a cloud assembly. @throws {StartError} if the directory contains no valid assembly */
 export function readAssembly(directory: string): Assembly {
   try {
     const { artifacts } = readJson<Manifest>(join(directory, 'manifest.json'));

@@ -7,7 +7,7 @@ export const account = '000000000000';
 /** The region of all resources. */
 export const region = 'us-east-1';
 
-/** Returns a name built from stack and logical id. It is the same in every run, so that a run finds stored data. */
+/** Returns a name that consists of the stack and the logical id. Names are stable, so a run finds the data of earlier runs. */
 export function physicalName(stack: string, logicalId: string): string {
   return `${stack}-${logicalId}`;
 }
@@ -24,7 +24,7 @@ export function keyArn(id: string): string {
   return arn('kms', `key/${id}`);
 }
 
-/** Returns the function name in the ARN of a function, a version or an alias, or in an integration's URI. */
+/** Returns the function name in the URI of an integration, or in the ARN of a function, a version or an alias. */
 export function functionNameIn(text: string): string | undefined {
   return /:function:([A-Za-z0-9_-]+)/.exec(text)?.[1];
 }
@@ -32,14 +32,15 @@ export function functionNameIn(text: string): string | undefined {
 export interface Addresses {
   /** Returns the URL of the queue with that name. */
   queueUrl(name: string): string;
-  /** Returns the endpoint of an API by its id, `http://127.0.0.1:port`. */
+  /** Returns the endpoint `http://127.0.0.1:port` of the API with that id. */
   apiEndpoint(apiId: string): string;
 }
 
-/** A query for an attribute of a resource: `Ref`, or the attribute name in `Fn::GetAtt`. */
+/** A query for an attribute of a resource. */
 export interface AttributeQuery {
   readonly name: string;
   readonly resource: Resource;
+  /** `Ref`, or the attribute name in `Fn::GetAtt`. */
   readonly attribute: string;
   /** Resolves a property of the resource. */
   readonly resolve: (node: unknown) => unknown;
@@ -62,7 +63,7 @@ function arn(service: string, resource: string): string {
   return `arn:aws:${service}:${region}:${account}:${resource}`;
 }
 
-/** The attributes of each type, except the name. */
+/** Functions that return the attributes of each type. The default of `Ref` is the name. */
 const attributes: Readonly<Record<string, (query: AttributeQuery, addresses: Addresses) => string>> = {
   'AWS::ApiGatewayV2::Api.ApiEndpoint': ({ name }, { apiEndpoint }) => apiEndpoint(name),
   'AWS::DynamoDB::GlobalTable.Arn': ({ name }) => tableArn(name),

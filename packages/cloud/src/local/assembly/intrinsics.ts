@@ -6,9 +6,9 @@ import { type Addresses, account, attributeOf, physicalName, region } from './id
 export type Resolve = (node: unknown, stack: Stack) => unknown;
 
 /**
- * Creates the resolver of the intrinsic functions that the app's templates use, across stacks (`Fn::ImportValue`).
+ * Creates the resolver of the intrinsic functions that the app's templates use. It resolves references between stacks.
  *
- * Resolving throws a {@link StartError} that names the stack if an intrinsic is unknown or a reference has no target.
+ * The resolver throws a {@link StartError} if an intrinsic function is unknown or a reference has no target.
  */
 export function makeResolver(stacks: readonly Stack[], addresses: Addresses): Resolve {
   const intrinsics: Readonly<Record<string, (argument: unknown, stack: Stack) => unknown>> = {
@@ -59,7 +59,7 @@ export function makeResolver(stacks: readonly Stack[], addresses: Addresses): Re
 
   function attribute(stack: Stack, logicalId: string, name: string): string {
     const resource = stack.template.Resources[logicalId];
-    if (!resource) throw new StartError(`${stack.name} refers to "${logicalId}", which it does not have.`);
+    if (!resource) throw new StartError(`${stack.name} refers to "${logicalId}", which does not exist.`);
     const owner = { name: physicalName(stack.name, logicalId), resource };
     return attributeOf({ ...owner, attribute: name, resolve: node => resolve(node, stack) }, addresses);
   }

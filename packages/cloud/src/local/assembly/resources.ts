@@ -4,7 +4,7 @@ import type { Assembly } from './assembly.ts';
 import { type Addresses, physicalName } from './identities.ts';
 import { makeResolver } from './intrinsics.ts';
 
-/** A resource that the local cloud runs, with resolved properties. */
+/** A resource that the local cloud emulates. Its properties are resolved. */
 export interface LiveResource {
   readonly stack: string;
   readonly logicalId: string;
@@ -13,7 +13,7 @@ export interface LiveResource {
   readonly properties: unknown;
 }
 
-/** The resources and outputs of all stacks, with the names, ARNs and addresses of a run. */
+/** The resources and outputs of all stacks. References are replaced by the names, ARNs and addresses of a run. */
 export interface ResolvedTemplate {
   readonly resources: readonly LiveResource[];
   readonly outputs: Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ export interface ResolvedTemplate {
   readonly assets: ReadonlyMap<string, string>;
 }
 
-/** Resolves the templates of an assembly. @throws {StartError} that names the unsupported part */
+/** Resolves the templates of an assembly. @throws {StartError} if a template has an unsupported part */
 export function resolveTemplate({ stacks, assets }: Assembly, addresses: Addresses): ResolvedTemplate {
   const resolve = makeResolver(stacks, addresses);
   const resources = stacks.flatMap(stack =>
@@ -34,7 +34,7 @@ export function resolveTemplate({ stacks, assets }: Assembly, addresses: Address
   );
   const outputs = stacks.flatMap(stack =>
     Object.entries(stack.template.Outputs ?? {})
-      .filter(([, { Export }]) => Export === undefined) // exports only carry references from stack to stack
+      .filter(([, { Export }]) => Export === undefined) // exports only implement references between stacks
       .map(([name, { Value }]) => [name, String(resolve(Value, stack))]),
   );
   return { resources, outputs: Object.fromEntries(outputs), assets };
@@ -54,7 +54,7 @@ export function ofType(resources: readonly LiveResource[], type: LiveType): read
 /**
  * Parses a resource's properties. Properties outside the schema have no effect locally.
  *
- * @throws {StartError} that names the resource, the property and the reason.
+ * @throws {StartError} if a property is missing or is not supported
  */
 export function readProperties<Schema extends z.ZodType>(schema: Schema, resource: LiveResource): z.output<Schema> {
   const result = schema.safeParse(resource.properties);
@@ -63,7 +63,7 @@ export function readProperties<Schema extends z.ZodType>(schema: Schema, resourc
   throw new StartError(`${resource.name} (${resource.type}): ${issue?.path.join('.')}: ${issue?.message}`);
 }
 
-/** A resource type that the local cloud runs. */
+/** A resource type that the local cloud emulates. */
 type LiveType = (typeof liveTypes)[number];
 
 const liveTypes = [
@@ -82,8 +82,8 @@ const liveTypes = [
 ] as const;
 
 /**
- * Types with no local equivalent. There are no metrics, one version of each function, no e-mail recipients, and only
- * the policies of functions. Parameter values are read from the template. A type in neither list stops the start.
+ * The types that have no effect locally. The resolver reads parameter values from the template. A type that is in neither
+ * list is an error.
  */
 const inertTypes: ReadonlySet<string> = new Set([
   'AWS::CDK::Metadata',

@@ -17,7 +17,7 @@ export function eventSourceOf(resource: LiveResource) {
   };
 }
 
-/** A queue, and the function that consumes its messages. */
+/** A queue and the function that consumes its messages. */
 interface QueueSource {
   readonly queue: Queue;
   readonly invoke: Invoke;
@@ -27,10 +27,10 @@ interface QueueSource {
 }
 
 /**
- * Invokes a function with batches of a queue's messages, five at once at first, and more, up to `concurrency`, while
- * messages remain. As on AWS, failed messages stay hidden until their visibility timeout ends.
+ * Invokes a function with batches of a queue's messages. The concurrency starts at 5 and grows up to `concurrency` while
+ * messages wait. As on AWS, failed messages stay hidden until their visibility timeout ends.
  *
- * @returns a function that stops receiving and resolves once the running batches have ended.
+ * @returns a function that stops receiving and resolves when the running batches have ended
  */
 export function startQueueSource(source: QueueSource): () => Promise<void> {
   const { queue, invoke, batchSize, concurrency, time } = source;
@@ -55,7 +55,7 @@ export function startQueueSource(source: QueueSource): () => Promise<void> {
 }
 
 const mappingSchema = z.object({
-  EventSourceArn: z.string().startsWith('arn:aws:sqs:', 'only SQS queues are event sources locally'),
+  EventSourceArn: z.string().startsWith('arn:aws:sqs:', 'only SQS queues are supported as event sources locally'),
   FunctionName: z.string(),
   Enabled: z.literal(true).default(true),
   BatchSize: z.int().min(1).max(10, 'batches of over 10 messages are not supported locally'),

@@ -3,7 +3,7 @@ import { functionNameIn } from '../assembly/identities.ts';
 import { type LiveResource, readProperties } from '../assembly/resources.ts';
 import { StartError } from '../errors.ts';
 
-/** A rule that runs a function at a fixed rate. */
+/** A schedule that invokes a function at a fixed rate. */
 interface Schedule {
   /** The period in milliseconds. */
   readonly period: number;
@@ -16,10 +16,10 @@ export function scheduleOf(resource: LiveResource): Schedule {
   const [, count, unit = ''] = /^rate\(([1-9]\d*) (minute|hour|day)s?\)$/.exec(expression) ?? [];
   const period = Number(count) * (unitMilliseconds[unit] ?? Number.NaN);
   if (!(period <= maxPeriod))
-    throw new StartError(`${resource.name}: the schedule ${expression} does not run locally.`);
+    throw new StartError(`${resource.name}: the schedule ${expression} is not supported locally.`);
   const [{ Arn }] = Targets;
   const functionName = functionNameIn(Arn);
-  if (!functionName) throw new StartError(`${resource.name}: schedules can only run functions, not ${Arn}.`);
+  if (!functionName) throw new StartError(`${resource.name}: schedules support only functions, not ${Arn}.`);
   return { period, functionName };
 }
 

@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import * as z from 'zod';
 import type { InvocationOutcome } from '../lambda/invocation.ts';
 
-/** A complete request, as the gateway received it. */
+/** A complete request to the gateway. */
 export interface GatewayRequest {
-  /** The gateway's request id, returned in the header `apigw-requestid`. */
+  /** The gateway's id of the request, which the header `apigw-requestid` of the response contains. */
   readonly requestId: string;
   /** The decoded path, which starts with a slash. */
   readonly path: string;
@@ -15,7 +15,7 @@ export interface GatewayRequest {
   readonly body: Buffer;
 }
 
-/** Returns the event of a request, with the fields of payload format 2.0 that the functions read. */
+/** Returns the event of a request. It has the fields of payload format 2.0 that the functions read. */
 export function eventOf({ requestId, path, rawQueryString, message, body }: GatewayRequest, routeKey: string) {
   const headers = Object.fromEntries(
     Object.entries(message.headersDistinct).map(([name, values]) => [name, values?.join(',') ?? '']),
@@ -36,12 +36,12 @@ export interface GatewayResponse {
   readonly body: Buffer;
 }
 
-/** Returns a response of API Gateway itself, in its own form. */
+/** Returns a response of API Gateway itself. */
 export function gatewayMessage(status: number, message: string): GatewayResponse {
   return { status, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify({ message })) };
 }
 
-/** Converts a function's result into a response as API Gateway does (payload format 2.0, with a status code). */
+/** Converts a function's result (payload format 2.0) into a response, as API Gateway does. */
 export function responseOf(outcome: InvocationOutcome): GatewayResponse {
   try {
     if (outcome.outcome === 'failed') return internalError;
@@ -61,9 +61,9 @@ const resultSchema = z.object({
   isBase64Encoded: z.boolean().default(false),
 });
 
-/** Returns whether API Gateway passes a body as text. It passes all others, such as forms, as base64. */
+/** Returns whether API Gateway passes a body as text. It passes other bodies, such as forms, as base64. */
 function isText(contentType: string, body: Buffer): boolean {
   const type = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
   const isTextual = type.startsWith('text/') || /^application\/(json|xml|javascript)$/.test(type);
-  return isTextual && isUtf8(body); // decoding as text would replace other bytes
+  return isTextual && isUtf8(body); // decoding would replace invalid bytes
 }

@@ -3,16 +3,16 @@ import { functionNameIn } from '../assembly/identities.ts';
 import { type LiveResource, ofType, readProperties } from '../assembly/resources.ts';
 import { StartError } from '../errors.ts';
 
-/** A route of the template: its function and its request limits. */
+/** A route of the template. */
 export interface Route {
   readonly apiId: string;
-  /** For example `ANY /path/{parameter}` or `$default`. */
+  /** The route key, such as `ANY /path/{parameter}` or `$default`. */
   readonly routeKey: string;
   readonly functionName: string;
   readonly throttle: ThrottleSettings;
 }
 
-/** The throttling of a route, as sustained requests a second and burst. */
+/** The throttling of a route. The rate is in requests a second. */
 interface ThrottleSettings {
   readonly rate: number;
   readonly burst: number;
@@ -47,7 +47,7 @@ export function makeRouteTable<Target extends { readonly routeKey: string }>(rou
   };
 }
 
-/** Creates the token bucket of API Gateway: `burst` tokens, refilled by `rate` a second, and one for each request. */
+/** Creates a token bucket as in API Gateway. It has `burst` tokens and gains `rate` tokens a second. Each request takes one. */
 export function makeThrottle({ rate, burst }: ThrottleSettings, now: () => number): () => boolean {
   let tokens = burst;
   let filledAt = now();
@@ -66,7 +66,7 @@ function patternOf(routeKey: string): RegExp {
   return new RegExp(`^${segments.map(one => (one.startsWith('{') ? '[^/]+' : RegExp.escape(one))).join('/')}$`);
 }
 
-/** Reads the throttle of each route. Without settings of its own, a route has the stage's default, separately. */
+/** Reads the throttle of each route. A route without settings has its own bucket with the stage's default settings. */
 function readThrottles(resources: readonly LiveResource[]) {
   const stages = new Map(
     ofType(resources, 'AWS::ApiGatewayV2::Stage').map(resource => {
@@ -92,7 +92,7 @@ const routeSchema = z.object({
   ApiId: z.string(),
   RouteKey: z
     .string()
-    .regex(/^(ANY (\/([\w.-]+|\{\w+\}))+|\$default)$/, 'only $default and paths of any method run locally'),
+    .regex(/^(ANY (\/([\w.-]+|\{\w+\}))+|\$default)$/, 'only $default and paths for any method are supported locally'),
   Target: z.string(),
   AuthorizationType: z.literal('NONE').default('NONE'),
 });

@@ -5,24 +5,24 @@ import type { Invoke } from '../lambda/invocation.ts';
 import { type LoopbackServer, listenOnLoopback } from '../loopback-server.ts';
 import { eventOf, type GatewayRequest, type GatewayResponse, gatewayMessage, responseOf } from './payload.ts';
 
-/** Creates the response to a request. */
+/** Returns the response to a request. */
 export type Gateway = (request: GatewayRequest) => Promise<GatewayResponse>;
 
 export interface HttpServer extends LoopbackServer {
-  /** Starts to serve requests. Until then, responses have status 503. */
+  /** Starts to serve requests. Until then, the server returns 503. */
   open(gateway: Gateway): void;
-  /** Accepts no more requests, and waits for running ones. */
+  /** Stops accepting requests. Running requests continue. */
   close(): void;
 }
 
-/** A route's function and throttle. */
+/** The function and the throttle of a route. */
 interface RouteTarget {
   readonly routeKey: string;
   readonly invoke: Invoke;
   readonly throttle: () => boolean;
 }
 
-/** Creates an HTTP API. It routes, throttles, and returns the function's response, or its own after a timeout. */
+/** Creates the gateway of an HTTP API. It routes and throttles requests. After `timeout` milliseconds it returns 503. */
 export function makeGateway(findRoute: (path: string) => RouteTarget | undefined, timeout = 30_000): Gateway {
   return async function gateway(request) {
     const route = findRoute(request.path);
@@ -30,18 +30,18 @@ export function makeGateway(findRoute: (path: string) => RouteTarget | undefined
     if (!route.throttle()) return gatewayMessage(429, 'Too Many Requests');
     const timer = new AbortController();
     const invoked = route.invoke(JSON.stringify(eventOf(request, route.routeKey))).then(responseOf);
-    const late = wait(timeout, unavailable, { signal: timer.signal });
-    late.catch(() => undefined);
-    return Promise.race([invoked, late]).finally(() => timer.abort());
+    const timedOut = wait(timeout, unavailable, { signal: timer.signal });
+    timedOut.catch(() => undefined);
+    return Promise.race([invoked, timedOut]).finally(() => timer.abort());
   };
 }
 
-/** Starts the server on a port of 127.0.0.1; 0 is any free one. @throws {StartError} if the port is not available */
+/** Starts an HTTP server on 127.0.0.1. Port 0 selects any free port. @throws {StartError} if the port is not available */
 export async function startHttpServer(port: number): Promise<HttpServer> {
   let gateway: Gateway = async () => unavailable;
   const server = createServer({ maxHeaderSize: 8 * maxHeadBytes }, (request, response) => {
-    const requestId = `${randomBytes(11).toString('base64url')}=`; // in API Gateway's own form
-    response.setHeader(ownHeader, requestId);
+    const requestId = `${randomBytes(11).toString('base64url')}=`; // the format of API Gateway
+    response.setHeader(requestIdHeader, requestId);
     serve(request, response, requestId).catch(() => response.destroy()); // the caller has disconnected
   });
   server.on('clientError', (_error, socket) => {
@@ -68,7 +68,7 @@ export async function startHttpServer(port: number): Promise<HttpServer> {
     const body = await readBody(request);
     if (!body) {
       send(response, gatewayMessage(413, 'Request Entity Too Large'));
-      request.resume(); // without it, a caller that is still sending would see a reset instead of the response
+      request.resume(); // otherwise a caller that is still sending receives a reset instead of the response
       return;
     }
     send(response, await gateway({ ...target, requestId, message: request, body }));
@@ -76,11 +76,11 @@ export async function startHttpServer(port: number): Promise<HttpServer> {
 }
 
 /** The header with the request id that API Gateway adds to every response. */
-const ownHeader = 'apigw-requestid';
+const requestIdHeader = 'apigw-requestid';
 
 const unavailable = gatewayMessage(503, 'Service Unavailable');
 
-/** Returns path and query of a request target in origin form or in absolute form (RFC 9112 section 3.2). */
+/** Returns the path and the query of a request target in origin form or absolute form (RFC 9112 section 3.2). */
 function parseTarget(target: string): { path: string; rawQueryString: string } | undefined {
   const origin = target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/^(?=\?|$)/, '/');
   if (!origin.startsWith('/')) return undefined;
@@ -90,7 +90,7 @@ function parseTarget(target: string): { path: string; rawQueryString: string } |
 
 function send(response: ServerResponse, { status, headers, body }: GatewayResponse): void {
   for (const [name, value] of Object.entries(headers)) {
-    if (name.toLowerCase() !== ownHeader) response.setHeader(name, value);
+    if (name.toLowerCase() !== requestIdHeader) response.setHeader(name, value);
   }
   if (status !== 204 && status !== 304) response.setHeader('content-length', body.length); // RFC 9110 section 8.6
   response.writeHead(status).end(body);
@@ -100,7 +100,7 @@ function headLength({ method = '', url = '', rawHeaders }: IncomingMessage): num
   return rawHeaders.reduce((length, part) => length + part.length, method.length + url.length);
 }
 
-/** Reads the body. Returns `undefined` if it is too large. */
+/** Returns the body of a request, or `undefined` if it is too large. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return undefined;
   const chunks: Buffer[] = [];

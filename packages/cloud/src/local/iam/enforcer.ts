@@ -4,24 +4,24 @@ import type { Interceptor, ServiceRequest } from '../emulator.ts';
 import { keyIn } from '../kms.ts';
 import { type AccessRequest, isAllowed, type Statement } from './policies.ts';
 
-/** Enforces the policies of the template on the functions' requests to the emulators. */
+/** Enforces the template's policies for requests of functions to the emulators. */
 export interface IamEnforcer {
-  /** Rejects requests that the calling function's policies do not allow. Callers without policies here are not restricted. */
+  /** Rejects requests that the policies of the calling function do not allow. Callers other than functions are not restricted. */
   readonly interceptor: Interceptor;
-  /** Applies policies, as statements by access key id. Until then, callers are not restricted. */
+  /** Sets the policies, as statements by access key id. Until then, callers are not restricted. */
   enforce(policies: ReadonlyMap<string, readonly Statement[]>): void;
 }
 
-/** Creates the enforcer. `onDenial` receives the message of each denial, which names the missing permission. */
+/** Creates the enforcer. `onDenial` receives the error message of each rejected request, which names the missing permission. */
 export function makeIamEnforcer(onDenial: (message: string) => void): IamEnforcer {
-  let inForce: ReadonlyMap<string, readonly Statement[]> = new Map();
+  let policiesByCaller: ReadonlyMap<string, readonly Statement[]> = new Map();
   return {
     enforce: policies => {
-      inForce = policies;
+      policiesByCaller = policies;
     },
     interceptor: function enforceIam(request) {
-      const statements = inForce.get(request.caller);
-      const denied = statements && accessRequests(request).find(needed => !isAllowed(statements, needed));
+      const statements = policiesByCaller.get(request.caller);
+      const denied = statements && accessRequests(request).find(access => !isAllowed(statements, access));
       if (!denied) return undefined;
       const context = Object.entries(denied.context ?? {}).map(([key, values]) => ` ${key}=${values.join(',')}`);
       const message = `${request.caller} is not authorized to perform: ${denied.action} on resource: ${denied.resource}${context.join('')}`;
@@ -31,13 +31,13 @@ export function makeIamEnforcer(onDenial: (message: string) => void): IamEnforce
   };
 }
 
-/** Returns all permissions that a request needs. */
+/** Returns the permissions that a request needs. */
 function accessRequests({ service, operation, input }: ServiceRequest): readonly AccessRequest[] {
   switch (service) {
     case 'dynamodb':
       return dynamoDbAccess(operation, input);
     case 'sqs':
-      // a batch needs the permissions of its entries
+      // a batch needs the permission for its entries
       return [{ action: `sqs:${operation.replace(/Batch$/, '')}`, resource: queueArn(queueName(input)) }];
     case 'sns':
       return [{ action: `sns:${operation}`, resource: String(input.TopicArn) }];
@@ -71,15 +71,15 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /**
- * Returns the partition key values of a query, for IAM's condition key `dynamodb:LeadingKeys`. Conditions on it are
- * only used with queries here.
+ * Returns the partition key values of a query, for IAM's condition key `dynamodb:LeadingKeys`. The templates use this key
+ * only for queries.
  */
 function leadingKeys({ KeyConditionExpression: expression, ExpressionAttributeValues: values }: Input): string[] {
   const placeholder = /^\s*[#\w]+\s*=\s*(:\w+)/.exec(String(expression))?.[1];
   return placeholder && isObject(values) ? [plainValue(values[placeholder])] : [];
 }
 
-/** Returns the text of a value, such as `signing` for `{"S":"signing"}`. */
+/** Returns the content of a value, such as `signing` for `{"S":"signing"}`. */
 function plainValue(value: unknown): string {
   return isObject(value) ? String(Object.values(value)[0]) : String(value);
 }

@@ -3,23 +3,23 @@ import { type LiveResource, ofType, readProperties } from '../assembly/resources
 import { StartError } from '../errors.ts';
 import { eventSourceOf } from '../event-sources/queue-source.ts';
 
-/** A permission of a role, with its actions, resources and conditions. */
+/** A statement of a role's policy. */
 export type Statement = z.output<typeof statementSchema>;
 
-/** A request for one action on one resource. */
+/** An action on a resource that a caller requests. */
 export interface AccessRequest {
-  /** For example `dynamodb:GetItem`. */
+  /** The action, such as `dynamodb:GetItem`. */
   readonly action: string;
   /** The ARN of the resource. */
   readonly resource: string;
-  /** Condition keys, such as `dynamodb:LeadingKeys`, with their values. */
+  /** The values of condition keys, such as `dynamodb:LeadingKeys`. */
   readonly context?: Readonly<Record<string, readonly string[]>>;
 }
 
 /**
- * Returns the statements of each function's role, by the function's name.
+ * Returns the statements of each function's role, by function name.
  *
- * @throws {StartError} if the local cloud cannot read a policy.
+ * @throws {StartError} if the local cloud does not support a policy
  */
 export function functionPolicies(resources: readonly LiveResource[]): ReadonlyMap<string, readonly Statement[]> {
   const policies = ofType(resources, 'AWS::IAM::Policy').map(resource => readProperties(policySchema, resource));
@@ -33,8 +33,8 @@ export function functionPolicies(resources: readonly LiveResource[]): ReadonlyMa
 }
 
 /**
- * Rejects an event source whose function may not consume its queue, as Lambda does at creation. The calls of the source
- * itself are not checked, because it calls as `local`.
+ * Checks that each function of an event source has the permissions to consume the queue, as Lambda does. The event
+ * source itself does not use the function's role.
  *
  * @throws {StartError}
  */
@@ -44,13 +44,13 @@ export function requireConsumers(
 ): void {
   for (const source of ofType(resources, 'AWS::Lambda::EventSourceMapping')) {
     const { functionName, queueArn: resource } = eventSourceOf(source);
-    const missing = consuming.find(action => !isAllowed(policies.get(functionName) ?? [], { action, resource }));
+    const missing = consumerActions.find(action => !isAllowed(policies.get(functionName) ?? [], { action, resource }));
     if (missing)
       throw new StartError(`${source.name}: the role of ${functionName} must allow ${missing} on ${resource}.`);
   }
 }
 
-const consuming = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
+const consumerActions = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
 
 /** Returns whether any of the statements allows the request. IAM denies all other requests. */
 export function isAllowed(statements: readonly Statement[], { action, resource, context }: AccessRequest): boolean {
@@ -66,7 +66,7 @@ const oneOrMore = z
   .union([z.string(), z.array(z.string())])
   .transform(value => (Array.isArray(value) ? value : [value]));
 
-/** Operators that are not implemented here are rejected rather than ignored. */
+/** Strict objects reject operators that the local cloud does not support. */
 const statementSchema = z.strictObject({
   Sid: z.string().optional(),
   Effect: z.literal('Allow'),
@@ -85,7 +85,7 @@ export const policyDocumentSchema = z.object({ Statement: z.array(statementSchem
 const policySchema = z.object({ PolicyDocument: policyDocumentSchema, Roles: z.array(z.string()) });
 const roleSchema = z.object({ Role: z.string() });
 
-/** Returns whether a statement's pattern (`*` for any text) matches a name. */
+/** Returns whether a pattern matches a name. `*` matches any text. */
 function covers(pattern: string, name: string): boolean {
   return pattern.includes('*') ? expressionOf(pattern).test(name) : pattern === name;
 }
@@ -96,7 +96,7 @@ function expressionOf(pattern: string): RegExp {
   return known;
 }
 
-/** The compiled patterns. Their number is limited by the patterns in the template. */
+/** The compiled patterns of the template. */
 const expressions = new Map<string, RegExp>();
 
 function holds({ Condition: condition }: Statement, context: AccessRequest['context'] = {}): boolean {
@@ -104,7 +104,7 @@ function holds({ Condition: condition }: Statement, context: AccessRequest['cont
   const each = Object.entries(condition?.['ForAllValues:StringEquals'] ?? {});
   return (
     single.every(([key, allowed]) => (context[key]?.length ?? 0) > 0 && includesAll(allowed, context[key] ?? [])) &&
-    each.every(([key, allowed]) => includesAll(allowed, context[key] ?? [])) // holds for an absent key, as in IAM
+    each.every(([key, allowed]) => includesAll(allowed, context[key] ?? [])) // a missing key meets the condition, as in IAM
   );
 }
 

@@ -1,15 +1,15 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { generate } from 'selfsigned';
 
-/** A certificate authority that exists for one local run only. */
+/** The certificate authority of a single local run. */
 export interface CertificateAuthority {
-  /** The certificate as PEM. Function processes trust it through NODE_EXTRA_CA_CERTS. */
+  /** The certificate (PEM). Function processes trust it through NODE_EXTRA_CA_CERTS. */
   readonly certificate: string;
-  /** Returns the certificate for that name, which is issued at its first use. */
+  /** Returns the certificate for a name. The authority issues it when it is first requested. */
   contextFor(name: string): Promise<SecureContext>;
 }
 
-/** Creates a certificate authority with fresh keys (P-256). */
+/** Creates a certificate authority with new keys (P-256). */
 export async function makeCertificateAuthority(): Promise<CertificateAuthority> {
   const authority = await generate([{ name: 'commonName', value: 'Local cloud' }], {
     ...elliptic,
@@ -48,7 +48,7 @@ export async function makeCertificateAuthority(): Promise<CertificateAuthority> 
 
 const elliptic = { keyType: 'ec', algorithm: 'sha256' } as const;
 
-/** Returns a start time for certificates that are also valid on a slightly slow clock. */
+/** Returns a start of validity that allows for clocks that are behind. */
 function anHourAgo(): Date {
   return new Date(Date.now() - 3_600_000);
 }

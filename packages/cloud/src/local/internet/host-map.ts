@@ -3,31 +3,30 @@ import { followFile } from '../followed-file.ts';
 import { type HostTable, normaliseName, parseHosts } from './hosts-file.ts';
 
 /**
- * The emulated DNS, with the addresses and ports of names. Every query checks the hosts file for changes, so that a
- * change takes effect at once in every process.
+ * The emulated DNS. Every query checks the hosts file for changes, so a change takes effect immediately in every process.
  */
 export interface HostMap {
-  /** Returns the addresses of a name, or `undefined` for names that the system resolves. */
+  /** Returns the addresses of a name, or `undefined` if the system resolves the name. */
   addressesOf(name: string): readonly string[] | undefined;
   /** Returns whether an address belongs to a mapped name. */
   isMapped(address: string): boolean;
-  /** Returns the port on 127.0.0.1 of the plain HTTP server behind a mapped name. */
+  /** Returns the port of the local HTTP server behind a mapped name. */
   portOf(name: string): number | undefined;
 }
 
 export interface HostMapSource {
-  /** The names that always exist, and their ports. Other mappings override them. */
+  /** The default mappings. All other mappings override them. */
   readonly builtIn: Iterable<Mapping>;
-  /** The mappings of the command line. They override the file. */
+  /** The mappings of the command line. They override the hosts file. */
   readonly mappings: Iterable<Mapping>;
   readonly hostsFile?: string | undefined;
 }
 
-/** The settings of the preload module of a function process, passed as JSON in the module's own URL. */
+/** The settings of the preload module of a function process, which its URL contains as JSON. */
 export interface NetworkSettings extends HostMapSource {
   readonly builtIn: readonly Mapping[];
   readonly mappings: readonly Mapping[];
-  /** The port of the server to which connections to mapped names are diverted. */
+  /** The port of the TLS terminator. */
   readonly terminatorPort: number;
 }
 
@@ -60,8 +59,8 @@ function makeSnapshot(table: HostTable) {
 }
 
 /**
- * Assigns an address to every mapped name. It depends on the names only, so that all processes agree without
- * communication. On a clash the next free address is used.
+ * Assigns an address to every mapped name. The addresses depend only on the names, so all processes assign the same ones.
+ * If two names have the same hash, the second one gets the next free address.
  */
 function assignAddresses(names: readonly string[]): ReadonlyMap<string, string> {
   const taken = new Map<string, string>();
@@ -74,6 +73,6 @@ function assignAddresses(names: readonly string[]): ReadonlyMap<string, string> 
   return new Map([...taken].map(([address, name]) => [name, address]));
 }
 
-/** A block of global unicast addresses, which the production guard allows. */
+/** The prefix of a block of public addresses, which the service accepts. */
 const blockPrefix = '93.184';
 const blockSize = 65_536;

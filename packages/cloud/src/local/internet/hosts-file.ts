@@ -2,10 +2,10 @@ import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { parseObject } from '../followed-file.ts';
 
-/** The targets of names. */
+/** The target of each name. */
 export type HostTable = ReadonlyMap<string, HostTarget>;
 
-/** The port of a plain HTTP server on 127.0.0.1, or the addresses of the name. Without addresses, it does not exist. */
+/** The port of an HTTP server on 127.0.0.1, or the addresses of the name. A name without addresses does not exist. */
 type HostTarget = number | readonly string[];
 
 /** Normalises a host name to lower-case ASCII without the trailing dot. Returns `undefined` if it is invalid. */
@@ -14,7 +14,7 @@ export function normaliseName(text: string): string | undefined {
   return name.length <= 253 && isIP(name) === 0 && labels.test(name) ? name : undefined;
 }
 
-/** Parses `HOST=http://127.0.0.1:PORT`. @throws {TypeError} with a sentence that describes the problem */
+/** Parses `HOST=http://127.0.0.1:PORT`. @throws {TypeError} if the text is invalid. The message is one sentence */
 export function parseMapping(text: string): { readonly name: string; readonly port: number } {
   const at = text.indexOf('=');
   const name = normaliseName(text.slice(0, Math.max(at, 0)));
@@ -24,7 +24,7 @@ export function parseMapping(text: string): { readonly name: string; readonly po
   return { name, port };
 }
 
-/** Parses the text of a hosts file. @throws {TypeError} with a sentence that describes the problem */
+/** Parses a hosts file. @throws {TypeError} if the text is invalid. The message is one sentence */
 export function parseHosts(text: string): HostTable {
   return new Map(
     Object.entries(parseObject(text)).map(([key, value]) => {

@@ -8,16 +8,16 @@ import type { NetworkSettings } from './host-map.ts';
 import { parseHosts } from './hosts-file.ts';
 import type { TerminatorReport } from './tls-terminator.ts';
 
-/** A server of this run with a public name. Connections to `https://NAME/…` reach it. */
+/** A server of the run that has a public name. Functions reach it at `https://NAME/…`. */
 export interface Site {
   readonly name: string;
   readonly port: number;
   readonly handle: RequestListener;
 }
 
-/** The emulated Internet, with names, TLS, and the site. */
+/** The emulated Internet. It provides names, TLS and the site. */
 export interface Internet {
-  /** The settings with which function processes reach it. */
+  /** The settings for function processes. */
   readonly settings: NetworkSettings;
   /** The certificate (PEM) of the authority that issues the certificates of all mapped hosts. */
   readonly authorityCertificate: string;
@@ -29,19 +29,19 @@ export interface Internet {
 /**
  * Starts the emulated Internet.
  *
- * @param note - receives notes for the user, each with its source
- * @throws {StartError} if the hosts file is missing or malformed, or the port of the site is in use.
+ * @param note - shows a line to the user, with its source
+ * @throws {StartError} if the hosts file is missing or malformed, or the port of the site is in use
  */
 export async function startInternet(
-  { site, mappings = new Map(), hostsFile: givenFile }: InternetRequest,
+  { site, mappings = new Map(), hostsFile: file }: InternetRequest,
   note: (source: string, text: string, level: 'info' | 'warn') => void,
 ): Promise<Internet> {
-  const hostsFile = givenFile && resolve(givenFile); // function processes have other working directories
+  const hostsFile = file && resolve(file); // function processes have other working directories
   if (hostsFile !== undefined) readAtStart('hosts', hostsFile, parseHosts);
   const server = await listenOnLoopback(createServer(site.handle), site.port);
   const names = { builtIn: [[site.name, server.port]], mappings: [...mappings], hostsFile } as const;
-  // A thread, because an event loop accepts one connection per iteration (libuv). In the thread of busy tables and
-  // queues, new connections of all receivers would wait for seconds.
+  // The terminator has its own thread, because libuv accepts only one connection per iteration of an event loop. In a
+  // thread that is busy with tables and queues, new connections would wait for seconds.
   const worker = new Worker(new URL('./tls-terminator.ts', import.meta.url), { workerData: names });
   const { promise: started, resolve: start, reject: fail } = Promise.withResolvers<Listening>();
   worker.once('error', fail);
@@ -51,7 +51,7 @@ export async function startInternet(
     note('internet', `no server listens at http://localhost:${port} (${name}): start your receiver`, 'warn');
   });
   const { port: terminatorPort, authorityCertificate } = await started;
-  // Processes read the hosts file themselves. The watch is for the terminal only.
+  // Processes read the hosts file themselves. The watch only reports changes in the terminal.
   const unwatch = hostsFile === undefined ? undefined : watchChanges(hostsFile, parseHosts, noteChange);
   return {
     settings: { ...names, terminatorPort },
@@ -65,16 +65,16 @@ export async function startInternet(
   };
 
   function noteChange(problem: string | undefined): void {
-    if (problem === undefined) note('hosts', 'read again', 'info');
-    else note('hosts', `${problem} The names stay as they were.`, 'warn');
+    if (problem === undefined) note('hosts', 'reloaded', 'info');
+    else note('hosts', `${problem} The previous names stay in effect.`, 'warn');
   }
 }
 
 interface InternetRequest {
   readonly site: Site;
-  /** Public host name -> port of a plain HTTP server on 127.0.0.1. @default - no names */
+  /** The port of an HTTP server on 127.0.0.1 for each public host name. @default - no names */
   readonly mappings?: ReadonlyMap<string, number> | undefined;
-  /** File with more names, read again whenever it changes. @default - no file */
+  /** A file with more names. Its changes take effect immediately. @default - no file */
   readonly hostsFile?: string | undefined;
 }
 

@@ -2,21 +2,21 @@ import dns from 'node:dns';
 import net, { isIP } from 'node:net';
 import { makeHostMap, type NetworkSettings } from './host-map.ts';
 
-// `node --import` loads this module before a function's bundle. Bundles thus contain no switch, and their environment
-// is that of Lambda. The settings are part of this module's URL.
+// `node --import` loads this module before a function's bundle, so bundles contain no code for local runs and have the
+// environment of Lambda. The URL of this module contains the settings.
 const settings: NetworkSettings = JSON.parse(new URL(import.meta.url).searchParams.get('settings') ?? '{}');
 
 const hosts = makeHostMap(settings);
-divertConnections(settings.terminatorPort);
+redirectConnections(settings.terminatorPort);
 
-// Resolves the names of the map. The bundles resolve names only with `Resolver` of `node:dns/promises`.
+// Resolves mapped names. The bundles use only `Resolver` of `node:dns/promises` to resolve names.
 const resolver: Record<'resolve4' | 'resolve6', Query> = dns.promises.Resolver.prototype;
 resolver.resolve4 = withHosts(resolver.resolve4, 4);
 resolver.resolve6 = withHosts(resolver.resolve6, 6);
 
 type Query = (this: dns.promises.Resolver, name: string, ...rest: never[]) => Promise<unknown>;
 
-/** Responds to a query for a name of the map as a DNS server does, with records or an error. */
+/** Wraps a query. For a mapped name it returns addresses or an error, as a DNS server does. */
 function withHosts(original: Query, family: 4 | 6): Query {
   return async function resolveMapped(name, ...rest) {
     const addresses = hosts.addressesOf(name);
@@ -30,17 +30,17 @@ function withHosts(original: Query, family: 4 | 6): Query {
 }
 
 /**
- * Diverts connections to the addresses of mapped names to the TLS terminator on 127.0.0.1. Node's TCP handle is below
- * net, tls, http, agents and Happy Eyeballs, so one patch covers them all.
+ * Redirects connections to the addresses of mapped names to the TLS terminator. It patches Node's TCP handle, which all
+ * modules use (net, tls, http, agents, Happy Eyeballs).
  */
-function divertConnections(terminatorPort: number): void {
+function redirectConnections(terminatorPort: number): void {
   const socket = net.connect({ host: '127.0.0.1', port: 1 }).on('error', () => undefined);
   const handle: unknown = '_handle' in socket ? socket._handle : undefined; // a socket has a handle as soon as it starts to connect
   const tcp: TcpHandle | undefined = handle && Object.getPrototypeOf(handle);
   socket.destroy();
   if (!tcp) throw new Error('This version of Node lacks the TCP handles that the local cloud needs.');
   const { connect } = tcp;
-  tcp.connect = function divert(request, address, port) {
+  tcp.connect = function redirect(request, address, port) {
     if (!hosts.isMapped(address)) return connect.call(this, request, address, port);
     return connect.call(this, request, '127.0.0.1', terminatorPort);
   };

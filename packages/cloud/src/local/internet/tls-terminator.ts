@@ -1,4 +1,4 @@
-/** The thread of the TLS terminator. It reports its port and unreachable servers. Any message stops it. */
+/** Runs the TLS terminator in a worker thread. It reports its port and unreachable servers. Any message stops it. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type LookupFunction, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
@@ -7,29 +7,29 @@ import { codeOf } from '../errors.ts';
 import { makeCertificateAuthority } from './certificate-authority.ts';
 import { type HostMapSource, makeHostMap } from './host-map.ts';
 
-/** A report of the thread. The first contains its port, and later ones name a server that is not listening. */
+/** A report of the thread. The first one contains the port. A later one names a server that is not listening. */
 export type TerminatorReport =
   | { readonly listening: { readonly port: number; readonly authorityCertificate: string } }
   | { readonly unreachable: { readonly name: string; readonly port: number } };
 
-/** The name in the certificate for connections without SNI or to an unmapped name. It matches no host. */
+/** The name in the certificate for connections without SNI and for unmapped names. It matches no host. */
 const unmapped = 'unmapped.invalid';
 
 const hosts = makeHostMap(workerData as HostMapSource);
 const authority = await makeCertificateAuthority();
 const unknown = await authority.contextFor(unmapped);
 const open = new Set<Socket>();
-/** The ports without a listener, by name. */
-const absent = new Map<string, number>();
+/** The ports that were reported as unreachable, by name. */
+const unreachablePorts = new Map<string, number>();
 
-// The TLS side of every mapped host. The SNI of a connection contains its host (RFC 6066 section 3).
+// One server serves all mapped hosts. The SNI of a connection contains the host name (RFC 6066 section 3).
 const server = createServer({ allowHalfOpen: true, noDelay: true }, raw => {
   open.add(raw);
   raw.on('close', () => open.delete(raw));
   raw.on('error', () => raw.destroy());
   const secure = new TLSSocket(raw, {
     isServer: true,
-    secureContext: unknown, // without it, each connection would create one
+    secureContext: unknown, // otherwise each connection would create a context
     ALPNProtocols: ['http/1.1'],
     SNICallback: (name, answer) => {
       if (hosts.portOf(name) === undefined) answer(null, unknown);
@@ -55,16 +55,16 @@ report({
 });
 
 /**
- * Connects a TLS socket and a plain one, byte for byte. It passes on half-closes and resets, so that the client sees
- * exactly the behaviour of a test server, which may hang, trickle, send garbage or reset the connection.
+ * Connects a TLS socket to a plain HTTP server. It forwards bytes, half-closes and resets unchanged, because a test server may
+ * hang, respond slowly, send garbage or reset the connection.
  */
 function join(secure: TLSSocket, raw: Socket, name: string, port: number): void {
   const plain = connect({ host: 'localhost', lookup: lookUpLoopback, port, allowHalfOpen: true, noDelay: true });
-  plain.on('connect', () => absent.delete(name));
+  plain.on('connect', () => unreachablePorts.delete(name));
   plain.on('error', error => {
-    if (codeOf(error) === 'ECONNREFUSED' && absent.get(name) !== port) {
-      absent.set(name, port);
-      report({ unreachable: { name, port } }); // reported once, until the port has a listener
+    if (codeOf(error) === 'ECONNREFUSED' && unreachablePorts.get(name) !== port) {
+      unreachablePorts.set(name, port);
+      report({ unreachable: { name, port } }); // only once, until a connection succeeds
     }
     raw.resetAndDestroy();
   });
@@ -80,7 +80,7 @@ function report(message: TerminatorReport): void {
   parentPort?.postMessage(message);
 }
 
-/** Returns the addresses of `localhost`. Node tries the second if the first refuses the connection. */
+/** Returns the addresses of `localhost`. Node tries the second address if the first one refuses the connection. */
 function lookUpLoopback(...[, , answer]: Parameters<LookupFunction>): void {
   answer(null, [
     { address: '127.0.0.1', family: 4 },

@@ -3,20 +3,20 @@ import { pathToFileURL } from 'node:url';
 import type { FunctionError, Invocation, ProcessMessage } from './invocation.ts';
 
 /**
- * The main script of each function process. It loads the handler and runs invocations, as Lambda's runtime for Node.js
- * does. Invocations arrive over the channel to the parent process.
+ * Runs in each function process. It loads the handler and executes invocations, as Lambda's Node.js runtime does. The
+ * parent process sends invocations over the IPC channel.
  */
 const { _HANDLER: handlerName = '', LAMBDA_TASK_ROOT: root = '' } = process.env;
 
 type Handler = (event: unknown, context: object) => unknown;
 
-/** Exits when the local run ends, even by SIGKILL, so that no orphan remains. */
+/** Exits when the local run ends, even after SIGKILL. */
 process.once('disconnect', () => process.exit(0));
 
-/** Ctrl-C reaches the whole process group, but the local run decides when its functions end. */
+/** Ignores Ctrl-C, which reaches the whole process group, because the local run ends its functions in order. */
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 
-// An uncaught error ends the process after it is reported, as in Lambda.
+// As in Lambda, an uncaught error is reported and then ends the process.
 process.on('uncaughtException', error => end('Uncaught Exception', error, 129));
 process.on('unhandledRejection', error => end('Unhandled Promise Rejection', error, 128));
 
@@ -36,7 +36,7 @@ function send(message: ProcessMessage, whenSent?: () => void): void {
   process.send?.(message, undefined, undefined, whenSent);
 }
 
-/** Writes an error as Lambda does. */
+/** Logs an error as Lambda does. */
 function log(message: string, error: unknown): FunctionError {
   const { name, message: errorMessage, stack = '' } = error instanceof Error ? error : new Error(String(error));
   const [, ...frames] = stack.split('\n').map(line => line.trim());

@@ -6,9 +6,9 @@ export interface FunctionDefinition {
   readonly name: string;
   /** The name in the terminal, such as `auth/token`. */
   readonly label: string;
-  /** The directory of its bundle. */
+  /** The directory of the bundle. */
   readonly directory: string;
-  /** The file and the export of the handler, `file.export`. */
+  /** The handler, as `file.export`. */
   readonly handler: string;
   /** The memory in MiB. */
   readonly memory: number;
@@ -20,7 +20,7 @@ export interface FunctionDefinition {
 /**
  * Parses a function of the template.
  *
- * @param assets - directory of each bundle, by object key
+ * @param assets - the directory of each bundle, by object key
  * @throws {StartError}
  */
 export function functionOf(resource: LiveResource, assets: ReadonlyMap<string, string>): FunctionDefinition {
@@ -43,7 +43,7 @@ export function functionOf(resource: LiveResource, assets: ReadonlyMap<string, s
 const functionSchema = z.object({
   Code: z.object({ S3Key: z.string() }),
   Handler: z.string(),
-  Runtime: z.string().startsWith('nodejs', 'only Node.js runs locally'),
+  Runtime: z.string().startsWith('nodejs', 'only Node.js is supported locally'),
   MemorySize: z.number().default(128),
   Timeout: z.number().default(3),
   Environment: z.object({ Variables: z.record(z.string(), z.coerce.string()).default({}) }).optional(),

@@ -3,10 +3,10 @@ import type { FunctionError, InvocationOutcome, Invoke } from './invocation.ts';
 import { type FunctionProcess, startProcess } from './process.ts';
 import type { RuntimeContext } from './runtime-context.ts';
 
-/** A function of the template, which runs on demand. */
+/** A function of the template. */
 export interface LocalFunction {
   readonly definition: FunctionDefinition;
-  /** The maximum number of concurrent invocations. More invocations wait. */
+  /** The maximum number of concurrent invocations. Further invocations wait. */
   readonly concurrency: number;
   readonly invoke: Invoke;
   /** Resolves when no invocation is running or waiting. */
@@ -15,20 +15,20 @@ export interface LocalFunction {
   end(): void;
 }
 
-/** The dependencies of running functions. */
+/** The parts of a run that functions use. */
 export interface FunctionHost {
   readonly runtimeContext: RuntimeContext;
-  /** The lock that all functions of a run share. */
+  /** The lock for starting processes, which all functions of a run share. */
   readonly startLock: StartLock;
   readonly onLine: (definition: FunctionDefinition, line: string) => void;
 }
 
-/** Waits for a turn, in the order of the calls. Returns a function that ends the turn. */
+/** Acquires the lock, in the order of the calls. Returns a function that releases it. */
 type StartLock = () => Promise<() => void>;
 
 /**
- * Creates the lock that one starting process of a run holds at a time. Loading a bundle keeps a core busy for a while.
- * Many simultaneous starts on a busy computer would all time out.
+ * Creates a lock that lets the processes of a run start one at a time. Loading a bundle keeps a core busy, so many
+ * simultaneous starts would time out on a busy computer.
  */
 export function makeStartLock(): StartLock {
   let previous: Promise<void> = Promise.resolve();
@@ -42,8 +42,8 @@ export function makeStartLock(): StartLock {
 }
 
 /**
- * Creates a function. It starts processes on demand, keeps idle ones for a while, and replaces dead ones. The most
- * recently used process is used first, so that superfluous ones become idle and end.
+ * Creates a function. It starts processes on demand and reuses the most recently used process first. The other processes
+ * end after they have been idle for a while.
  */
 export function makeLocalFunction(definition: FunctionDefinition, host: FunctionHost, concurrency = 16): LocalFunction {
   const waiting: Waiting[] = [];
@@ -86,7 +86,7 @@ export function makeLocalFunction(definition: FunctionDefinition, host: Function
 
   function rest(process: FunctionProcess): void {
     const ending = setTimeout(() => {
-      forget(process); // a process that is ending must not be used
+      forget(process); // an ending process must not receive an invocation
       process.end();
     }, idleLifetime).unref();
     idle.push({ process, ending });
@@ -102,7 +102,7 @@ export function makeLocalFunction(definition: FunctionDefinition, host: Function
     return !hasEnded && waiting.length > 0 && alive.size < concurrency;
   }
 
-  /** Starts the needed processes. At most one waits for the lock, so that this function does not delay others. */
+  /** Starts the processes that waiting invocations need, one at a time, so that the starts do not delay other functions. */
   async function startNeeded(): Promise<void> {
     if (isStarting) return;
     isStarting = true;
@@ -115,7 +115,7 @@ export function makeLocalFunction(definition: FunctionDefinition, host: Function
     isStarting = false;
   }
 
-  /** Starts a process. Resolves when it is ready, or with the error that ended it. */
+  /** Starts a process. Resolves when the process is ready, or with the error if it ends first. */
   function start(): Promise<FunctionError | undefined> {
     const { promise, resolve } = Promise.withResolvers<FunctionError | undefined>();
     const process = startProcess(definition, host.runtimeContext, {
@@ -142,8 +142,8 @@ interface Waiting {
 }
 
 /**
- * An idle process ends after this many milliseconds. Lambda waits 5 minutes or more, but here all processes share this
- * computer's memory. A function that runs every minute keeps its process.
+ * The maximum idle time of a process in milliseconds. Lambda waits 5 minutes or more, but local processes share the
+ * memory of one computer. A function that runs every minute reuses its process.
  */
 const idleLifetime = 180_000;
 

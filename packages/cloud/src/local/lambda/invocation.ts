@@ -4,15 +4,15 @@ export interface FunctionError {
   readonly errorMessage: string;
 }
 
-/** The outcome of an invocation. An error of the function is a value and never thrown. */
+/** The outcome of an invocation. Errors of the function are values and never thrown. */
 export type InvocationOutcome =
   | { readonly outcome: 'returned'; readonly payload: string }
   | { readonly outcome: 'failed'; readonly error: FunctionError };
 
-/** Invokes a function with a JSON payload and waits for its end. */
+/** Invokes a function with a JSON payload and waits for the outcome. */
 export type Invoke = (payload: string) => Promise<InvocationOutcome>;
 
-/** An invocation, as sent to the function's process. */
+/** The message that starts an invocation in a function's process. */
 export interface Invocation {
   readonly requestId: string;
   readonly payload: string;
@@ -20,5 +20,5 @@ export interface Invocation {
   readonly deadline: number;
 }
 
-/** A message of a process: it is ready, the outcome of its invocation, or the error that ends it. */
+/** A message of a process. It contains `ready`, the outcome of an invocation, or the error that ends the process. */
 export type ProcessMessage = 'ready' | InvocationOutcome | { readonly outcome: 'fatal'; readonly error: FunctionError };

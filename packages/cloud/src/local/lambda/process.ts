@@ -14,11 +14,11 @@ export interface FunctionProcess {
 
 /** The events that a process reports to its owner. */
 export interface ProcessEvents {
-  /** The process is ready for its first invocation. */
+  /** Called when the process is ready for its first invocation. */
   onReady(): void;
-  /** The process has exited. Its current invocation fails after this. */
+  /** Called when the process has exited, before its current invocation fails. */
   onExit(error: FunctionError): void;
-  /** A line that the function wrote to either output. */
+  /** Called for each line that the function writes to standard output or standard error. */
   onLine(line: string): void;
 }
 
@@ -27,10 +27,10 @@ export function startProcess(
   runtimeContext: RuntimeContext,
   { onReady, onExit, onLine }: ProcessEvents,
 ): FunctionProcess {
-  /** The reason why the process ends, if it is known in advance. */
+  /** The error that ends the process, if it is known before the process exits. */
   let reason: FunctionError | undefined;
   let settle: (outcome: InvocationOutcome) => void = () => undefined;
-  /** The current invocation. */
+  /** The id of the current invocation. */
   let requestId = 'init';
   const child = spawnFunction(definition, runtimeContext);
   for (const output of [child.stdout, child.stderr]) {
@@ -47,7 +47,7 @@ export function startProcess(
     if (message === 'ready') onReady();
     else settle(message);
   });
-  child.once('close', onEnd).on('error', () => onEnd(1, null)); // 'exit' may come before its last message
+  child.once('close', onEnd).on('error', () => onEnd(1, null)); // 'exit' may precede the last message
   return {
     invoke: payload => {
       const { promise, resolve } = Promise.withResolvers<InvocationOutcome>();
@@ -91,16 +91,16 @@ function spawnFunction(definition: FunctionDefinition, runtimeContext: RuntimeCo
   const parameters = [
     '--import',
     runtimeContext.preloadUrl,
-    '--max-semi-space-size=4', // MiB: less than Lambda's, since all functions share this computer's memory
-    `--max-old-space-size=${Math.floor(definition.memory * 0.9)}`, // as Lambda's own runtime sets it
+    '--max-semi-space-size=4', // MiB. Less than in Lambda, because all functions share this computer's memory
+    `--max-old-space-size=${Math.floor(definition.memory * 0.9)}`, // as in Lambda's runtime
     runtimeContext.bootstrapFile,
   ];
   return spawn(process.execPath, parameters, {
     cwd: definition.directory,
     env: functionVariables(definition, runtimeContext),
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel closes when this process ends, even by SIGKILL
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel closes when this process ends, even after SIGKILL
   });
 }
 
-/** Lambda allows 10 seconds, but a busy computer needs more for the same work. */
+/** The maximum duration of a start. Lambda allows 10 seconds, but a busy computer needs more time. */
 const initialisationSeconds = 60;

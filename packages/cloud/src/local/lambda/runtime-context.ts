@@ -6,21 +6,21 @@ import { region } from '../assembly/identities.ts';
 import type { NetworkSettings } from '../internet/host-map.ts';
 import type { FunctionDefinition } from './definition.ts';
 
-/** The values that all function processes of a run have in common. */
+/** The values that all function processes of a run share. */
 export interface RuntimeContext {
-  /** The endpoints of the emulators, by the service's part of the SDK's variables: `DYNAMODB`, `SQS`, `KMS`, `SNS`. */
+  /** The endpoints of the emulators, by the service name in the SDK's variables: `DYNAMODB`, `SQS`, `KMS` or `SNS`. */
   readonly endpoints: Readonly<Record<string, string>>;
-  /** The PEM file of the certificate authority of this run. */
+  /** The file with the certificate (PEM) of the run's authority. */
   readonly authorityFile: string;
   /** The script that runs a handler. */
   readonly bootstrapFile: string;
-  /** The URL of the compiled `internet/preload.ts`, with its settings. */
+  /** The URL of the compiled `internet/preload.ts`, including its settings. */
   readonly preloadUrl: string;
 }
 
 /**
- * Writes the files that function processes load in addition to their bundle. They are compiled once per run, because
- * stripping types would cost every process 30 ms.
+ * Writes the files that function processes load in addition to their bundle. It compiles them once per run, because
+ * stripping types would take 30 ms in every process.
  */
 export async function writeRuntimeFiles(
   directory: string,
@@ -37,7 +37,7 @@ export async function writeRuntimeFiles(
     target: 'node24',
     logLevel: 'silent',
   });
-  await stop(); // ends esbuild's process
+  await stop(); // ends the process of esbuild
   const authorityFile = join(directory, 'authority.pem');
   writeFileSync(authorityFile, authorityCertificate);
   const preloadUrl = pathToFileURL(join(directory, 'preload.mjs'));
@@ -46,8 +46,8 @@ export async function writeRuntimeFiles(
 }
 
 /**
- * Returns the environment of a function process, with the variables of Lambda and the template, and the endpoints. It
- * excludes this process's environment, so that no bundle can depend on it.
+ * Returns the environment of a function process. It contains the variables of Lambda and of the template, and the
+ * endpoints, but no variables of this process.
  */
 export function functionVariables(definition: FunctionDefinition, context: RuntimeContext): Record<string, string> {
   const endpoints = Object.entries(context.endpoints);

@@ -1,6 +1,6 @@
 import type { EventSource } from '../../sqs/event-source.ts';
 
-/** A function. `Runtime` is its only access to anything outside its process. */
+/** The definition of a function. A process accesses the outside only through its `Runtime`. */
 export interface FunctionDefinition<Runtime> {
   readonly name: string;
   /** Creates the handler of a new process. */
@@ -10,14 +10,14 @@ export interface FunctionDefinition<Runtime> {
   /** The maximum number of processes. */
   readonly concurrency?: number;
   readonly sources?: readonly EventSourceDefinition[];
-  /** The interval of runs in milliseconds. The first run is one interval after the start. */
+  /** The interval of scheduled runs in milliseconds. The first run is one interval after the start. */
   readonly schedule?: { readonly every: number };
 }
 
-/** A handler. It is a method so that it may require its own event type. */
+/** A handler. It has a method type because methods may declare narrower event types. */
 export type Handler = { handle(event: unknown, context: InvocationContext): unknown }['handle'];
 
-/** A handler's second argument, after the event. */
+/** The second argument of a handler. */
 export interface InvocationContext {
   readonly awsRequestId: string;
   readonly functionName: string;
@@ -28,16 +28,16 @@ export interface InvocationContext {
 /** The outcome of an invocation. */
 export type Outcome =
   | { readonly status: 'answered'; readonly result: unknown }
-  /** The handler threw, or could not be created. */
+  /** The handler threw an error, or creating the handler failed. */
   | { readonly status: 'failed'; readonly error: unknown }
-  /** The process died by a timeout or a fault. */
+  /** A timeout or a fault killed the process. */
   | { readonly status: 'died' }
-  /** The function has no free process, or the account no free execution. */
+  /** The function or the account has reached its maximum concurrency. */
   | { readonly status: 'throttled' };
 
-/** The queue of a function's batches. The batching window is 0, and the response lists the failed messages. */
+/** An event source of a function. The batching window is 0, and the response lists the failed messages. */
 interface EventSourceDefinition extends Pick<EventSource, 'concurrency' | 'standstill'> {
   readonly queue: string;
-  /** The maximum number of messages in a batch, 10 by default. */
+  /** The maximum number of messages in a batch. @default 10 */
   readonly batchSize?: number;
 }

@@ -7,11 +7,11 @@ import type { FunctionDefinition, Handler, InvocationContext, Outcome } from './
 
 export type VirtualFunction = ReturnType<typeof makeFunction>;
 
-/** Creates a function. It starts processes on demand and reuses them. */
-export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, world: FunctionWorld<Runtime>) {
+/** Creates a function, which starts processes on demand and reuses them. */
+export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, world: FunctionContext<Runtime>) {
   const { name, timeout, concurrency = Number.POSITIVE_INFINITY } = definition;
   const { time, costs, note, ids, account, startProcess, runtimeOf } = world;
-  /** The idle processes. The most recently used one is used first. */
+  /** The idle processes. The function reuses the most recently used process first. */
   const idle: Running[] = [];
   let alive = 0;
   let started = 0;
@@ -21,16 +21,16 @@ export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, w
   /**
    * Invokes the function after the latency of an invocation.
    *
-   * @param work - milliseconds of processor time before the handler receives its event
+   * @param work - the milliseconds of processor time before the handler receives its event
    */
-  function invoke(event: unknown, answer: (outcome: Outcome) => void, work = 0): void {
+  function invoke(event: unknown, onEnd: (outcome: Outcome) => void, work = 0): void {
     time.after(costs.invoke, () => {
       const isFull = idle.length === 0 && alive >= concurrency;
-      if (isFull || account.free < 1) return answer({ status: 'throttled' });
+      if (isFull || account.free < 1) return onEnd({ status: 'throttled' });
       account.free -= 1;
       const end = (outcome: Outcome) => {
         account.free += 1;
-        answer(outcome);
+        onEnd(outcome);
       };
       const warm = idle.pop();
       if (warm) return run(warm, event, end, work);
@@ -54,7 +54,7 @@ export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, w
   function load(process: Process, use: (handler: Handler) => void, end: (outcome: Outcome) => void): void {
     callAsync(() => definition.start(runtimeOf(process))).then(use, error => {
       onDeath(process, end, { status: 'failed', error });
-      process.kill('its handler could not be made');
+      process.kill('the handler was not created');
     });
   }
 
@@ -67,7 +67,7 @@ export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, w
     const deadline = time.now() + timeout;
     const getRemainingTimeInMillis = () => deadline - time.now();
     const context = { awsRequestId, functionName: name, functionVersion: '1', getRemainingTimeInMillis };
-    const cancelTimeout = time.at(deadline, () => process.kill('of its time-out'));
+    const cancelTimeout = time.at(deadline, () => process.kill('timeout'));
     onDeath(
       process,
       outcome => {
@@ -79,14 +79,14 @@ export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, w
     process.thaw(awsRequestId);
     process.work(work);
     process.deliver(() => {
-      note('invocation', `${label} begins`, () => event);
+      note('invocation', `${label} starts`, () => event);
       callAsync(() => handler(event, context satisfies InvocationContext)).then(
         result => settle({ status: 'answered', result }),
         error => settle({ status: 'failed', error }),
       );
     });
 
-    /** Sends the response once the thread is free. Work that the handler did not await is frozen from then on. */
+    /** Sends the response once the thread is free, and freezes work that the handler did not await. */
     function settle(outcome: Outcome): void {
       time.at(process.work(0), () => {
         if (process.isDead()) return;
@@ -104,12 +104,12 @@ export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, w
   }
 }
 
-interface FunctionWorld<Runtime> {
+interface FunctionContext<Runtime> {
   readonly time: Pick<VirtualTime, 'now' | 'at' | 'after'>;
   readonly costs: Pick<Costs, 'coldStart' | 'invoke'>;
   readonly note: Note;
   readonly ids: Pick<SeededRandom, 'bytes'>;
-  /** The executions that the account may still start, for all functions together. */
+  /** The number of executions that the account may still start, for all functions together. */
   readonly account: { free: number };
   readonly startProcess: (functionName: string, number: number) => Process;
   readonly runtimeOf: (process: Process) => Runtime;

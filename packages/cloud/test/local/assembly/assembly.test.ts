@@ -15,22 +15,22 @@ const run = (code: string, signal = new AbortController().signal) => {
   return synthesise({ root, entry: 'bin/app.ts', context: { stage: 'local' } }, output, signal);
 };
 
-it("passes the app its directory and its context: the project's, overridden by the request's", async () => {
+it("passes the output directory and the project's context, overridden by the request's, to the app", async () => {
   await run(
     `import { writeFileSync } from 'node:fs'; const out: string = process.env.CDK_OUTDIR ?? ''; writeFileSync(out, process.env.CDK_CONTEXT_JSON ?? '');`,
   );
   expect(JSON.parse(readFileSync(output, 'utf8'))).toEqual({ flag: true, stage: 'local' });
 });
 
-it('shows the output of an app that fails', async () => {
+it('reports the output of an app that fails', async () => {
   const failed = run("console.log('Bundling'); throw new TypeError('broken');");
-  await expect(failed).rejects.toThrow(/^The CDK app does not synthesise:\n.*TypeError: broken.*Bundling$/s);
+  await expect(failed).rejects.toThrow(/^Could not synthesise the CDK app:\n.*TypeError: broken.*Bundling$/s);
 });
 
-it('can be cancelled', async () => {
-  const breaking = new AbortController();
-  const running = run('setTimeout(() => {}, 60_000);', breaking.signal);
-  breaking.abort();
+it('stops the app if the signal aborts', async () => {
+  const controller = new AbortController();
+  const running = run('setTimeout(() => {}, 60_000);', controller.signal);
+  controller.abort();
   await expect(running).rejects.toMatchObject({ name: 'AbortError' });
 });
 

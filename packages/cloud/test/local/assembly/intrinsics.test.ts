@@ -4,7 +4,7 @@ import { makeResolver } from '../../../src/local/assembly/intrinsics.ts';
 import { resolveTemplate } from '../../../src/local/assembly/resources.ts';
 import { StartError } from '../../../src/local/errors.ts';
 
-/** Returns `${name}`, in the form of Fn::Sub. */
+/** Returns a placeholder of Fn::Sub. */
 const slot = (name: string): string => `\${${name}}`;
 
 const resources: Template['Resources'] = {
@@ -60,7 +60,7 @@ it.each([
   [{ 'Fn::Sub': `x ${slot('AWS::Region')} ${slot('Clients')}` }, 'x us-east-1 App-Data-Clients'],
   [{ 'Fn::ImportValue': 'App-Data:TableArn' }, arn('dynamodb:us-east-1:000000000000:table/App-Data-Clients')],
   [{ Plain: ['x', null, 3, { nested: true }] }, { Plain: ['x', null, 3, { nested: true }] }],
-])('%j is %j', (node, expected) => {
+])('resolves %j to %j', (node, expected) => {
   expect(resolve(node, data)).toEqual(expected);
 });
 
@@ -80,7 +80,7 @@ describe('a template', () => {
   const resolveWith = (Resources: Template['Resources']) =>
     resolveTemplate({ assets: new Map(), stacks: [{ ...data, template: { ...data.template, Resources } }] }, addresses);
 
-  it('has the resources that run locally, and outputs without those that only link stacks', () => {
+  it('resolves to the resources that the local cloud emulates, and the outputs without an export', () => {
     const { resources: live, outputs } = resolveWith(resources);
     expect(live.map(({ name }) => name)).toEqual(
       ['Clients', 'Queue', 'Key', 'Handler', 'Api'].map(id => `App-Data-${id}`),
@@ -88,8 +88,8 @@ describe('a template', () => {
     expect(outputs).toEqual({ ClientsTable: 'App-Data-Clients' });
   });
 
-  it('with an unknown resource type is rejected', () => {
-    const refused = () => resolveWith({ Bucket: { Type: 'AWS::S3::Bucket' } });
-    expect(refused).toThrow('does not support the resource type AWS::S3::Bucket (App-Data-Bucket)');
+  it('is rejected if it has an unsupported resource type', () => {
+    const rejected = () => resolveWith({ Bucket: { Type: 'AWS::S3::Bucket' } });
+    expect(rejected).toThrow('does not support the resource type AWS::S3::Bucket (App-Data-Bucket)');
   });
 });

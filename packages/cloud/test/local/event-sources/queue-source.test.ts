@@ -14,7 +14,7 @@ const properties = {
 const sourceOf = (changes: object) =>
   eventSourceOf(liveResource('AWS::Lambda::EventSourceMapping', { ...properties, ...changes }));
 
-it('is read from the template', () => {
+it('parses an event source mapping of the template', () => {
   const source = { queueArn: properties.EventSourceArn, functionName: 'Deliver', batchSize: 5, concurrency: 8 };
   expect(sourceOf({})).toEqual(source);
 });
@@ -22,13 +22,13 @@ it('is read from the template', () => {
 it.each([
   [{ BatchSize: 11 }, 'batches of over 10 messages are not supported locally'],
   [{ MaximumBatchingWindowInSeconds: 1 }, 'batching windows are not supported locally'],
-  [{ EventSourceArn: 'arn:aws:kinesis:x' }, 'only SQS queues are event sources locally'],
+  [{ EventSourceArn: 'arn:aws:kinesis:x' }, 'only SQS queues are supported as event sources locally'],
   [{ FilterCriteria: { Filters: [] } }, 'message filters are not supported locally'],
-])('%j is rejected', (changes, reason) => {
+])('rejects %j', (changes, reason) => {
   expect(() => sourceOf(changes)).toThrow(reason);
 });
 
-/** Starts a source with a queue of one message, in virtual time. */
+/** Starts an event source in virtual time. Its queue contains one message. */
 async function start(invoke: Invoke) {
   const { time, queue, send } = openQueues();
   send('one');
@@ -41,15 +41,15 @@ const returned = (payload: string): InvocationOutcome => ({ outcome: 'returned',
 const failed: InvocationOutcome = { outcome: 'failed', error: { errorType: 'Error', errorMessage: '' } };
 
 it.each([
-  ['an error fails the batch', failed, 1],
-  ['a missing response is a success', returned('null'), 0],
-  ['a reported message has failed', returned('{"batchItemFailures":[{"itemIdentifier":"id-1"}]}'), 1],
+  ['keeps the messages of a failed invocation', failed, 1],
+  ['deletes the messages after an empty response', returned('null'), 0],
+  ['keeps a message that has failed', returned('{"batchItemFailures":[{"itemIdentifier":"id-1"}]}'), 1],
 ])('%s', async (_, outcome, remaining) => {
   const { queue } = await start(async () => outcome);
   expect(queue.bodies()).toHaveLength(remaining);
 });
 
-it('stops after the current batches, and receives no more', async () => {
+it('stops when the current batches have ended, and receives no more messages', async () => {
   const { promise: finished, resolve: finish } = Promise.withResolvers<InvocationOutcome>();
   const { time, queue, stop } = await start(() => finished);
   let hasStopped = false;

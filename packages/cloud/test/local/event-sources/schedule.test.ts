@@ -10,15 +10,15 @@ it.each([
   ['rate(1 minute)', 60_000],
   ['rate(2 hours)', 7_200_000],
   ['rate(1 day)', 86_400_000],
-])('%s runs its function every %i ms', (expression, period) => {
+])('parses %s as a period of %i ms', (expression, period) => {
   expect(read(expression)).toEqual({ period, functionName: 'sweep' });
 });
 
 it.each([
-  ['rate(0 minutes)', sweep, 'App-Thing: the schedule rate(0 minutes) does not run locally.'],
-  ['rate(25 days)', sweep, 'does not run locally'],
-  ['cron(0 12 * * ? *)', sweep, 'does not run locally'],
-  ['rate(1 day)', 'arn:aws:sqs:x', 'schedules can only run functions'],
-])('%s of %s is rejected', (expression, target, message) => {
+  ['rate(0 minutes)', sweep, 'App-Thing: the schedule rate(0 minutes) is not supported locally.'],
+  ['rate(25 days)', sweep, 'is not supported locally'],
+  ['cron(0 12 * * ? *)', sweep, 'is not supported locally'],
+  ['rate(1 day)', 'arn:aws:sqs:x', 'schedules support only functions'],
+])('rejects the schedule %s of %s', (expression, target, message) => {
   expect(() => read(expression, target)).toThrow(message);
 });

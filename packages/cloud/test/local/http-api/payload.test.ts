@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { eventOf, responseOf } from '../../../src/local/http-api/payload.ts';
 
-/** Returns the event of a request with these headers and this body. */
+/** Returns the event of a request. */
 const event = (headersDistinct: Record<string, string[]> = {}, body = Buffer.alloc(0)) => {
   const message = { method: 'POST', headersDistinct, socket: { remoteAddress: '127.0.0.1' } as never };
   return eventOf({ requestId: 'AbC=', path: '/a b', rawQueryString: 'c=%20', message, body }, 'ANY /{x}');
 };
 
 describe('an event', () => {
-  it('has the fields that the functions read; repeated headers are joined by commas', () => {
+  it('has the fields that the functions read, and joins repeated headers with commas', () => {
     expect(event({ host: ['h'], authorization: ['Basic x', 'Bearer y'] })).toEqual({
       version: '2.0',
       routeKey: 'ANY /{x}',
@@ -26,7 +26,7 @@ describe('an event', () => {
   });
 
   it.each([
-    // As observed on AWS: text/*, JSON, XML and JavaScript are text; all other types are not.
+    // On AWS, text/*, JSON, XML and JavaScript are text. All other types are binary.
     ['application/json', 'á', false],
     ['APPLICATION/JSON; charset=utf-8', 'á', false],
     ['application/xml', 'á', false],
@@ -34,7 +34,7 @@ describe('an event', () => {
     ['application/x-www-form-urlencoded', 'á', true],
     ['application/problem+json', 'á', true],
     ['', 'á', true],
-    ['application/json', Buffer.of(0x22, 0xff), true], // bytes that are not UTF-8 stay unchanged
+    ['application/json', Buffer.of(0x22, 0xff), true], // not UTF-8
   ])('has a body of type %j, %j, in base64: %s', (type, sent, isBase64Encoded) => {
     const body = Buffer.from(sent as string);
     const made = event({ 'content-type': [type] }, body);

@@ -7,7 +7,7 @@ const keys = ['$default', 'ANY /v1/{x}/entregas/{id}', 'ANY /v1/{x}', 'ANY /v1',
 it.each([
   ['/v1', 'ANY /v1'],
   ['/v1/demanda.criada', 'ANY /v1/{x}'],
-  ['/v1/fixed', 'ANY /v1/fixed'], // literals precede parameters
+  ['/v1/fixed', 'ANY /v1/fixed'], // literal segments precede parameters
   ['/v1/a/entregas/b', 'ANY /v1/{x}/entregas/{id}'],
   ['/.well-known/a', 'ANY /.well-known/a'],
   ['/xwell-known/a', '$default'],
@@ -15,15 +15,15 @@ it.each([
   ['/V1', '$default'],
   ['/v1/a/entregas', '$default'],
   ['/v1/a/entregas/b/c', '$default'],
-])('%s matches the route %s', (path, routeKey) => {
+])('matches %s to the route %s', (path, routeKey) => {
   expect(makeRouteTable(keys.map(key => ({ routeKey: key })))(path)).toEqual({ routeKey });
 });
 
-it('an API without $default has no route for other paths', () => {
+it('finds no route for other paths if an API has no $default', () => {
   expect(makeRouteTable([{ routeKey: 'ANY /a' }])('/b')).toBeUndefined();
 });
 
-it('a burst passes, then requests at the rate', () => {
+it('accepts a burst, then requests at the sustained rate', () => {
   let now = 0;
   const throttle = makeThrottle({ rate: 2, burst: 3 }, () => now);
   const pass = (count: number) => Array.from({ length: count }, throttle);
@@ -57,13 +57,13 @@ const routes = (RouteKey: string, limits: object = own) =>
 it.each([
   ['ANY /a', { rate: 2, burst: 1 }],
   ['$default', { rate: 7, burst: 3 }],
-])('the route %s has its own throttle, or else the default of its stage: %j', (routeKey, throttle) => {
+])('returns the throttle of the route %s or the default of its stage: %j', (routeKey, throttle) => {
   expect(routes(routeKey)).toEqual([{ apiId: 'auth', routeKey, functionName: 'Token', throttle }]);
 });
 
 it.each([
-  ['GET /a', own, 'only $default and paths of any method run locally'],
-  ['ANY /{proxy+}', own, 'only $default and paths of any method run locally'],
+  ['GET /a', own, 'only $default and paths for any method are supported locally'],
+  ['ANY /{proxy+}', own, 'only $default and paths for any method are supported locally'],
   ['ANY /a', { ThrottlingRateLimit: 'many' }, 'App-Thing (AWS::ApiGatewayV2::Stage): RouteSettings.ANY /a'],
 ])('rejects the route %s with the throttle %j', (routeKey, limits, reason) => {
   expect(() => routes(routeKey, limits)).toThrow(reason);

@@ -13,7 +13,7 @@ const answers: Readonly<Record<string, object>> = {
   '/own': { statusCode: 200, headers: { 'Apigw-RequestId': 'mine' } },
 };
 
-/** Echoes the event; `/slow` never returns. */
+/** Returns the event. The path `/slow` never returns. */
 const echo = async (payload: string) => {
   const { rawPath: path, rawQueryString: query, body = '', requestContext } = JSON.parse(payload);
   requestIds.push(requestContext.requestId);
@@ -22,7 +22,7 @@ const echo = async (payload: string) => {
   return { outcome: 'returned', payload: JSON.stringify(answers[path] ?? echoed) } as const;
 };
 
-/** Sends raw bytes and returns the complete response. */
+/** Sends raw bytes. Returns the complete response. */
 const raw = async (request: string): Promise<string> => {
   const socket = connect({ port: server.port, host: '127.0.0.1' });
   await once(socket, 'connect');
@@ -42,13 +42,13 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-it('answers 503 before it is opened', async () => {
+it('returns 503 before it is opened', async () => {
   const response = await get('/x');
   expect([response.status, await response.text()]).toEqual([503, '{"message":"Service Unavailable"}']);
   open();
 });
 
-describe("the gateway's own answers", () => {
+describe('the gateway returns', () => {
   it.each([
     ['/', 404, 'Not Found'],
     ['/slow', 503, 'Service Unavailable'],
@@ -65,7 +65,7 @@ describe("the gateway's own answers", () => {
     expect([response.status, await response.json()]).toEqual([429, { message: 'Too Many Requests' }]);
   });
 
-  it('413 for more than 10 MiB, with and without a length, but not for exactly 10 MiB', async () => {
+  it('413 for more than 10 MiB, with or without a content length, but not for exactly 10 MiB', async () => {
     const bytes = new Uint8Array(10 * 1024 * 1024 + 1);
     const post = (body: Uint8Array | ReadableStream) =>
       get('/x', { method: 'POST', body, duplex: 'half' } as RequestInit);
@@ -76,7 +76,7 @@ describe("the gateway's own answers", () => {
     expect((await post(bytes.subarray(1))).status).toBe(200);
   });
 
-  it('431 for more than 10,240 bytes of request line and headers', async () => {
+  it('431 for a request line and headers of more than 10,240 bytes', async () => {
     const statusFor = async (length: number) => (await get('/x', { headers: { 'x-long': 'a'.repeat(length) } })).status;
     expect([await statusFor(9_000), await statusFor(10_241)]).toEqual([200, 431]);
   });
@@ -89,33 +89,33 @@ describe("the gateway's own answers", () => {
   );
 });
 
-describe('request targets', () => {
+describe('the server', () => {
   it.each([
     ['GET', '/a%20b%C3%A1?x=%20&y', '/a bá', 'x=%20&y'],
     ['GET', '/a%zz%2', '/a%zz%2', ''],
     ['GET', '/%ff', '/%ff', ''],
     ['GET', 'http://elsewhere/a/b?c', '/a/b', 'c'],
     ['POST', '//a', '//a', ''],
-  ])('%s %s', async (method, target, path, query) => {
+  ])('parses the target of %s %s', async (method, target, path, query) => {
     const response = await raw(`${method} ${target} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`);
     expect(response.split('\r\n\r\n')[1]).toBe(JSON.stringify({ path, query, size: 0 }));
   });
 
-  it('204 has neither body nor length', async () => {
+  it('returns 204 without a body or a content length', async () => {
     const [head] = (await raw('GET /nothing HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n')).split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 204 /);
     expect(head).not.toMatch(/content-length/i);
   });
 
-  it('HEAD gets the headers of the response without its body', async () => {
+  it('returns only the headers for HEAD', async () => {
     const [head, body] = (await raw('HEAD /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n')).split('\r\n\r\n');
     expect(head).toMatch(/content-length: [1-9]/i);
     expect(body).toBe('');
   });
 });
 
-describe('the id of a request', () => {
-  it('is in every response, in the form of API Gateway, and unique', async () => {
+describe('the request id', () => {
+  it('is unique, has the format of API Gateway, and is in every response', async () => {
     const paths = ['/x', '/nothing', '/', '/slow'];
     const ids = await Promise.all(paths.map(async path => (await get(path)).headers.get('apigw-requestid')));
     for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9_-]{15}=$/);

@@ -8,8 +8,8 @@ import { isAllowed, policyDocumentSchema, type Statement } from '../../../src/lo
 const arn = (service: string, resource: string) => `arn:aws:${service}:us-east-1:000000000000:${resource}`;
 const [table, key] = [arn('dynamodb', 'table/Clients'), arn('kms', 'key/1')];
 
-const statements = (...given: object[]): Statement[] =>
-  policyDocumentSchema.parse({ Statement: given.map(statement => ({ Effect: 'Allow', ...statement })) }).Statement;
+const statements = (...allowed: object[]): Statement[] =>
+  policyDocumentSchema.parse({ Statement: allowed.map(statement => ({ Effect: 'Allow', ...statement })) }).Statement;
 
 const reading = statements({ Action: ['dynamodb:GetItem', 'dynamodb:Query'], Resource: table });
 const anyIndex = statements({ Action: 'dynamodb:Query', Resource: `${table}/index/*` });
@@ -32,31 +32,31 @@ const decrypt = (...purposes: string[]) => {
 
 describe('a policy', () => {
   it.each([
-    ['the action it names', reading, onTable('GetItem'), true],
+    ['its action', reading, onTable('GetItem'), true],
     ['no other action', reading, onTable('PutItem'), false],
     ['no other table', reading, onTable('GetItem', table.replace('Clients', 'Users')), false],
-    ['no index unless named', reading, onTable('Query', `${table}/index/due`), false],
+    ['no index of its table', reading, onTable('Query', `${table}/index/due`), false],
     ['a resource that matches a wildcard', anyIndex, onTable('Query', `${table}/index/due`), true],
-    ['no resource outside a wildcard', anyIndex, onTable('Query'), false],
-    ['the partition it is limited to', signingPartition, query('signing'), true],
+    ['no resource that does not match a wildcard', anyIndex, onTable('Query'), false],
+    ['its partition', signingPartition, query('signing'), true],
     ['no other partition', signingPartition, query('encryption'), false],
-    ['the encryption context it is limited to', signingOnly, decrypt('mac'), true],
+    ['its encryption context', signingOnly, decrypt('mac'), true],
     ['no other encryption context', signingOnly, decrypt('encryption'), false],
-    ['no request without the context it requires', signingOnly, decrypt(), false],
-    ['no request without any context', signingOnly, { action: 'kms:Decrypt', resource: key }, false],
+    ['no request without its encryption context', signingOnly, decrypt(), false],
+    ['no request without a context', signingOnly, { action: 'kms:Decrypt', resource: key }, false],
     ['no request if it is empty', [], onTable('GetItem'), false],
   ])('allows %s', (_what, policy, request, allowed) => {
     expect(isAllowed(policy, request)).toBe(allowed);
   });
 
-  it('with an unsupported element stops the run rather than allowing everything', () => {
+  it('is rejected if it has an unsupported element', () => {
     const condition = { DateLessThan: { 'aws:CurrentTime': '2020-01-01T00:00:00Z' } };
     expect(() => statements({ Action: 'a:B', Resource: '*', Condition: condition })).toThrow();
     expect(() => statements({ Effect: 'Deny', Action: 'a:B', Resource: '*' })).toThrow();
   });
 });
 
-/** Returns the reason why a function without permissions is denied an operation. */
+/** Returns the error for a function without permissions. */
 const denialOf = (service: ServiceRequest['service'], operation: string, input: ServiceRequest['input'] = {}) => {
   const { interceptor, enforce } = makeIamEnforcer(() => undefined);
   enforce(new Map([['Token', []]]));
@@ -79,7 +79,7 @@ describe('the IAM enforcer', () => {
     ['sns', 'Publish', { TopicArn: arn('sns', 'T') }, 'Publish', 'T'],
     ['kms', 'Encrypt', { KeyId: '1', EncryptionContext: { a: 'b' } }, 'Encrypt', 'key/1', 'kms:EncryptionContext:a=b'],
     ['kms', 'Decrypt', { CiphertextBlob }, 'Decrypt', 'key/2'],
-  ])('requires a permission: %s %s %j', (service, operation, input, action, resource, context) => {
+  ])('requires the permission for %s %s %j', (service, operation, input, action, resource, context) => {
     const needed = `${service}:${action} on resource: ${arn(service, resource)}${context ? ` ${context}` : ''}`;
     expect(denialOf(service, operation, { ...input })?.message).toBe(`Token is not authorized to perform: ${needed}`);
   });
@@ -87,17 +87,17 @@ describe('the IAM enforcer', () => {
   it.each([
     ['dynamodb', 'AccessDeniedException'],
     ['sns', 'AuthorizationError'],
-  ] as const)('denies as %s does', (service, name) => {
+  ] as const)('returns the error of %s', (service, name) => {
     expect(denialOf(service, 'Any')).toMatchObject({ name, $fault: 'client' });
   });
 
-  it('reports denials, and restricts functions with policies only', () => {
+  it('reports denials, and restricts only functions with policies', () => {
     const denials: string[] = [];
     const { interceptor, enforce } = makeIamEnforcer(message => denials.push(message));
     const request = (caller: string, operation: string): ServiceRequest => {
       return { service: 'dynamodb', operation, input: { TableName: 'Clients' }, caller };
     };
-    expect(interceptor(request('Token', 'PutItem'))).toBeUndefined(); // no policies are in force yet
+    expect(interceptor(request('Token', 'PutItem'))).toBeUndefined(); // before `enforce`
     enforce(
       new Map([['Token', statements({ Action: 'dynamodb:GetItem', Resource: arn('dynamodb', 'table/Clients') })]]),
     );
@@ -108,7 +108,7 @@ describe('the IAM enforcer', () => {
     expect(denials).toEqual([denial?.message]);
   });
 
-  it('requires all tables of a batch', () => {
+  it('requires permissions for all tables of a batch', () => {
     const { interceptor, enforce } = makeIamEnforcer(() => undefined);
     enforce(
       new Map([['Token', statements({ Action: 'dynamodb:BatchGetItem', Resource: arn('dynamodb', 'table/A') })]]),

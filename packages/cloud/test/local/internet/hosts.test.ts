@@ -6,7 +6,7 @@ import { makeHostMap } from '../../../src/local/internet/host-map.ts';
 import { normaliseName, parseHosts, parseMapping } from '../../../src/local/internet/hosts-file.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
 
-describe('names', () => {
+describe('normaliseName', () => {
   it.each([
     ['Receiver.Example.COM', 'receiver.example.com'],
     ['receiver.example.com.', 'receiver.example.com'],
@@ -20,17 +20,17 @@ describe('names', () => {
     ['1.2.3.4', undefined],
     ['::1', undefined],
     [`${'a'.repeat(60)}.`.repeat(5), undefined],
-  ])('%s is %s', (text, name) => {
+  ])('normalises %s to %s', (text, name) => {
     expect(normaliseName(text)).toBe(name);
   });
 });
 
-describe('a mapping of the command line', () => {
+describe('parseMapping', () => {
   it.each([
     ['a.example.com=http://127.0.0.1:9000', { name: 'a.example.com', port: 9000 }],
     ['A.example.com=http://127.0.0.1:1/', { name: 'a.example.com', port: 1 }],
     ['a.example.com=http://localhost:9000', { name: 'a.example.com', port: 9000 }],
-  ])('%s', (text, mapping) => {
+  ])('parses %s', (text, mapping) => {
     expect(parseMapping(text)).toEqual(mapping);
   });
 
@@ -44,13 +44,13 @@ describe('a mapping of the command line', () => {
     ['a.example.com=http://127.0.0.1:65536', /must map to/],
     ['a.example.com=http://10.0.0.1:80', /must map to/],
     ['a.example.com=http://127.0.0.1:80/path', /must map to/],
-  ])('%s is rejected', (text, message) => {
+  ])('rejects %s', (text, message) => {
     expect(() => parseMapping(text)).toThrow(message);
   });
 });
 
-describe('the text of a hosts file', () => {
-  it('contains mappings and lists of addresses', () => {
+describe('parseHosts', () => {
+  it('parses mappings and lists of addresses', () => {
     const text = JSON.stringify({
       'A.example.com': 'http://127.0.0.1:9000',
       'b.example.com': ['10.0.0.1', '2001:db8::1'],
@@ -71,7 +71,7 @@ describe('the text of a hosts file', () => {
     ['{"a.b":["not an address"]}', /"a\.b" must be/],
     ['{"a.b":9000}', /"a\.b" must be/],
     ['{"a.b":null}', /"a\.b" must be/],
-  ])('%s is rejected', (text, message) => {
+  ])('rejects %s', (text, message) => {
     expect(() => parseHosts(text)).toThrow(message);
   });
 });
@@ -87,7 +87,7 @@ describe('mapped names', () => {
   const names = Array.from({ length: 2_000 }, (_, index) => `n${index}.example.com`);
   const hosts = makeHostMap({ builtIn, mappings: new Map(names.map((name, index) => [name, index + 1])) });
 
-  it('have their own addresses, which look public and are found in reverse', () => {
+  it('have different public addresses, which are recognised as mapped', () => {
     const addresses = names.map(name => hosts.addressesOf(name)?.[0] ?? '');
     expect(new Set(addresses).size).toBe(names.length);
     expect(addresses.every(address => ipaddr.parse(address).range() === 'unicast')).toBe(true);
@@ -100,7 +100,7 @@ describe('mapped names', () => {
     expect(names.map(name => other.addressesOf(name))).toEqual(names.map(name => hosts.addressesOf(name)));
   });
 
-  it('are the only known ones', () => {
+  it('are the only names and addresses in the map', () => {
     expect(hosts.addressesOf('other.example.com')).toBeUndefined();
     expect(hosts.addressesOf('not a name')).toBeUndefined();
     expect(hosts.portOf('other.example.com')).toBeUndefined();
@@ -109,21 +109,21 @@ describe('mapped names', () => {
 });
 
 describe('a hosts file', () => {
-  it('is read again as soon as it changes; the command line overrides it', () => {
+  it('takes effect as soon as it changes, except for names on the command line', () => {
     write({ 'a.example.com': ['10.0.0.1', '::1'], 'fixed.example.com': ['10.0.0.1'] });
     const hosts = makeHostMap({ builtIn, mappings: new Map([['fixed.example.com', 5]]), hostsFile });
     expect(hosts.addressesOf('a.example.com')).toEqual(['10.0.0.1', '::1']);
     expect(hosts.portOf('a.example.com')).toBeUndefined();
     expect(hosts.portOf('fixed.example.com')).toBe(5);
     for (let port = 9_000; port < 9_050; port += 1) {
-      write({ 'a.example.com': `http://127.0.0.1:${port}` }); // the same size within the same millisecond
+      write({ 'a.example.com': `http://127.0.0.1:${port}` }); // all versions have the same size
       expect(hosts.portOf('a.example.com')).toBe(port);
     }
     write({});
     expect(hosts.addressesOf('a.example.com')).toBeUndefined();
   });
 
-  it('may override a site', () => {
+  it('overrides the name of a site', () => {
     const hosts = makeHostMap({ builtIn, mappings: new Map(), hostsFile });
     write({});
     expect(hosts.portOf('site.example.com')).toBe(4);
@@ -131,7 +131,7 @@ describe('a hosts file', () => {
     expect(hosts.addressesOf('site.example.com')).toEqual(['10.0.0.1']);
   });
 
-  it('that is malformed, half written or deleted leaves the last good one in force', () => {
+  it('has no effect while it is malformed, incomplete or missing', () => {
     write({ 'a.example.com': 'http://127.0.0.1:9000' });
     const hosts = makeHostMap({ builtIn, mappings: new Map(), hostsFile });
     expect(hosts.portOf('a.example.com')).toBe(9_000);

@@ -9,7 +9,7 @@ import { type Internet, startInternet } from '../../../src/local/internet/intern
 import { writeRuntimeFiles } from '../../../src/local/lambda/runtime-context.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
 
-/** Runs in its own process, with the preload: evaluates the code that it receives. */
+/** Evaluates the code that it receives. It runs in its own process with the preload module. */
 const probe = `
 import { Resolver } from 'node:dns/promises';
 import * as https from 'node:https';
@@ -17,7 +17,7 @@ import * as http from 'node:http';
 import * as tls from 'node:tls';
 const resolve4 = name => new Resolver({ timeout: 100 }).resolve4(name);
 const resolve6 = name => new Resolver({ timeout: 100 }).resolve6(name);
-/** As the functions do: resolves the name, then connects to the address. */
+/** Resolves the name, then connects to the address, as the functions do. */
 const request = async (options, body) => {
   const [address] = await resolve4(options.host);
   const pinned = { servername: options.host, ...options, host: address, headers: { host: options.host, ...options.headers } };
@@ -62,7 +62,7 @@ const listen = async (server: Server | TcpServer): Promise<number> => {
   return (server.address() as AddressInfo).port;
 };
 
-/** Evaluates code in the probing process. */
+/** Evaluates code in the probe process. */
 const evaluate = (code: string): Promise<unknown> =>
   new Promise((resolve, reject) => {
     const id = Math.random();
@@ -124,11 +124,11 @@ afterAll(async () => {
 });
 
 describe('names', () => {
-  it.each(['plain.example.net', 'PLAIN.example.net.'])('resolve to an address that looks public: %s', async name => {
+  it.each(['plain.example.net', 'PLAIN.example.net.'])('resolve to a public address: %s', async name => {
     expect(await evaluate(`return resolve4('${name}')`)).toEqual([expect.stringMatching(/^93\.184\./)]);
   });
 
-  it('resolve to any listed addresses, of either family', async () => {
+  it('resolve to the listed addresses of either family', async () => {
     expect(await evaluate("return resolve4('listed.example.net')")).toEqual(['10.0.0.1']);
     expect(await evaluate("return resolve6('listed.example.net')")).toEqual(['2606:4700::1']);
   });
@@ -137,15 +137,15 @@ describe('names', () => {
     ["return resolve6('plain.example.net')", 'ENODATA'],
     ["return resolve4('gone.example.net')", 'ENOTFOUND'],
     ["return resolve6('gone.example.net')", 'ENOTFOUND'],
-  ])('without an address fail as in DNS: %s', async (code, error) => {
+  ])('fail as in DNS if they have no address: %s', async (code, error) => {
     await expect(evaluate(code)).rejects.toThrow(error);
   });
 });
 
-// An event loop accepts one connection per iteration: in the thread of busy tables, handshakes took seconds.
+// An event loop accepts one connection per iteration, so a busy thread would delay handshakes.
 it('completes handshakes while the thread of tables and queues is busy', async () => {
   const ended = join(directory, 'handshakes-ended');
-  const answer = evaluate(`
+  const handshakes = evaluate(`
     const [host] = await resolve4('plain.example.net');
     const handshake = () => new Promise((resolve, reject) => {
       const socket = tls.connect({ host, port: 443, servername: 'plain.example.net' }, () => resolve(socket.destroy()));
@@ -155,13 +155,13 @@ it('completes handshakes while the thread of tables and queues is busy', async (
     process.getBuiltinModule('fs').writeFileSync(${JSON.stringify(ended)}, '');
   `);
   const asleep = new Int32Array(new SharedArrayBuffer(4));
-  for (let looks = 0; looks < 500 && !existsSync(ended); looks++) Atomics.wait(asleep, 0, 0, 20);
+  for (let attempts = 0; attempts < 500 && !existsSync(ended); attempts++) Atomics.wait(asleep, 0, 0, 20);
   expect(existsSync(ended)).toBe(true);
-  await answer;
+  await handshakes;
 });
 
 describe('connections', () => {
-  it('to a mapped name use real TLS, and reach its server unchanged', async () => {
+  it('to a mapped name use TLS and reach its server unchanged', async () => {
     expect(await evaluate("return request({ host: 'plain.example.net', path: '/a?b', method: 'PUT' })")).toMatchObject({
       status: 207,
       headers: expect.arrayContaining(['Set-Cookie', 'a=1', 'Set-Cookie', 'b=2']),
@@ -171,13 +171,13 @@ describe('connections', () => {
     expect(await evaluate("return request({ host: 'plain.example.net', port: 8443 })")).toMatchObject({ status: 207 });
   });
 
-  it('need the name for TLS (SNI)', async () => {
+  it('require SNI', async () => {
     const code = (name: string) => `return request({ host: 'plain.example.net', servername: ${JSON.stringify(name)} })`;
     expect(await evaluate(code('plain.example.net'))).toMatchObject({ status: 207, authorized: true });
     await expect(evaluate(code('tcp.example.com'))).rejects.toThrow('ERR_TLS_CERT_ALTNAME_INVALID');
   });
 
-  it('that the server resets, half-closes or answers with garbage behave the same for the client', async () => {
+  it('forward resets, half-closes and malformed responses of the server to the client', async () => {
     await expect(evaluate("return request({ host: 'tcp.example.net', path: '/reset' })")).rejects.toThrow('ECONNRESET');
     await expect(evaluate("return request({ host: 'tcp.example.net', path: '/half' })")).rejects.toThrow(
       /aborted|ECONNRESET/,
@@ -191,13 +191,13 @@ describe('connections', () => {
     expect(await evaluate(halfClosing)).toBe('after your end');
   });
 
-  it('to other names and addresses are not diverted', async () => {
+  it('to other addresses are not redirected', async () => {
     const code = `return new Promise((resolve, reject) => http.get('http://127.0.0.1:${plainPort}/x', answer => resolve(answer.socket.remoteAddress)).on('error', reject))`;
     expect(await evaluate(code)).toBe('127.0.0.1');
   });
 });
 
-it('follows the hosts file at once, in running processes and in the TLS terminator', async () => {
+it('applies changes of the hosts file immediately, in running processes and in the TLS terminator', async () => {
   await expect(evaluate("return resolve4('later.example.test')")).rejects.toThrow();
   writeHosts({ 'later.example.test': `http://127.0.0.1:${plainPort}` });
   expect(await evaluate("return request({ host: 'later.example.test' })")).toMatchObject({
@@ -208,7 +208,7 @@ it('follows the hosts file at once, in running processes and in the TLS terminat
   expect(await evaluate("return resolve4('later.example.test')")).toEqual(['169.254.169.254']);
 });
 
-it('reports once per outage that a mapped name has no listening server', async () => {
+it('reports once per outage that the server of a mapped name is not listening', async () => {
   const server = createServer(answer);
   const port = await listen(server);
   const close = async () => {
@@ -233,7 +233,7 @@ it('reports once per outage that a mapped name has no listening server', async (
   expect(outages()).toEqual([note, note]);
 });
 
-it('reaches a receiver that listens on ::1 alone', async () => {
+it('reaches a receiver that listens only on ::1', async () => {
   const server = createServer(answer);
   await once(server.listen(0, '::1'), 'listening');
   const { port } = server.address() as AddressInfo;
@@ -257,11 +257,11 @@ it('changes only the certificate authority in the environment of the process', a
   expect(Object.keys((await evaluate('return process.env')) as object)).toEqual(['NODE_EXTRA_CA_CERTS']);
 });
 
-it('rejects an unusable hosts file', async () => {
+it('rejects a missing or malformed hosts file', async () => {
   const bad = join(directory, 'bad.json');
   const site = { name: 'site.example.com', port: 0, handle: answer };
   const start = () => startInternet({ hostsFile: bad, site }, () => undefined);
-  await expect(start()).rejects.toThrow(/^The hosts file .*bad\.json cannot be used: ENOENT/);
+  await expect(start()).rejects.toThrow(/^Could not use the hosts file .*bad\.json: ENOENT/);
   writeFileSync(bad, '{');
   await expect(start()).rejects.toThrow(/It is not JSON/);
 });

@@ -15,7 +15,7 @@ const made: LocalFunction[] = [];
 const lines: string[] = [];
 const startLock = makeStartLock();
 
-/** A function whose module is `code`. */
+/** Creates a function from the source code of its module. */
 const functionOf = (name: string, code: string, timeoutSeconds = 5, concurrency?: number): LocalFunction => {
   writeFileSync(join(directory, `${name}.mjs`), code);
   const definition: FunctionDefinition = {
@@ -50,14 +50,14 @@ afterAll(() => {
 });
 
 describe('an invocation', () => {
-  it('has the event, the context of Lambda and its own environment', async () => {
+  it("receives the event, Lambda's context, and the function's environment", async () => {
     const local = functionOf(
       'whole',
       `export const handler = async (event, context) => ({ event, context, left: context.getRemainingTimeInMillis(), variables: process.env });`,
       900,
     );
-    const answer = (await returned(local, { a: 1 })) as Record<string, object>;
-    expect(answer).toMatchObject({
+    const response = (await returned(local, { a: 1 })) as Record<string, object>;
+    expect(response).toMatchObject({
       event: { a: 1 },
       context: {
         functionName: 'whole',
@@ -73,11 +73,11 @@ describe('an invocation', () => {
       },
     });
     const inherited = Object.keys(process.env).filter(key => /^(HOME|npm_|VITEST)/.test(key));
-    for (const name of inherited) expect(answer.variables).not.toHaveProperty(name);
-    expect(JSON.stringify(answer.variables)).not.toContain('terminatorPort');
+    for (const name of inherited) expect(response.variables).not.toHaveProperty(name);
+    expect(JSON.stringify(response.variables)).not.toContain('terminatorPort');
   });
 
-  it('reuses an idle process and starts others for simultaneous invocations, up to the concurrency', async () => {
+  it('reuses an idle process, and starts processes for concurrent invocations up to the concurrency', async () => {
     const local = functionOf(
       'counting',
       `let count = 0; export const handler = async ({ milliseconds }) => {
@@ -90,16 +90,16 @@ describe('an invocation', () => {
     const together = (await Promise.all(
       [1, 2, 3, 4].map(() => returned(local, { milliseconds: 1_000 })),
     )) as (typeof first)[];
-    expect(new Set(together.map(answer => answer.process)).size).toBe(2);
+    expect(new Set(together.map(response => response.process)).size).toBe(2);
     await local.drain();
   });
 });
 
 describe('processes', () => {
-  /** Records the start and end of its startup, and waits in between. */
+  /** Returns a module that records the start and the end of its initialisation, which takes 150 ms. */
   const slowStart = (name: string) =>
     `import { appendFileSync } from 'node:fs';
-     appendFileSync('starts', 'begin ${name}\\n');
+     appendFileSync('starts', 'start ${name}\\n');
      await new Promise(resolve => setTimeout(resolve, 150));
      appendFileSync('starts', 'end ${name}\\n');
      export const handler = async () => new Promise(resolve => setTimeout(() => resolve('${name}'), 300));`;
@@ -112,11 +112,11 @@ describe('processes', () => {
     const starts = readFileSync(join(directory, 'starts'), 'utf8').trim().split('\n');
     expect(starts.length).toBeGreaterThanOrEqual(4);
     const pairs = starts.flatMap((line, at) => (at % 2 === 0 ? [[line, starts[at + 1]]] : []));
-    const over = pairs.filter(([, end]) => end !== undefined); // the last may be in flight, with no work left
-    for (const [begin, end] of over) expect(end).toBe(begin?.replace('begin', 'end'));
+    const complete = pairs.filter(([, end]) => end !== undefined); // the last process may still be starting
+    for (const [start, end] of complete) expect(end).toBe(start?.replace('start', 'end'));
   });
 
-  it('may take a minute to start, and are ended after it: the next one starts', async () => {
+  it('are killed if their start takes more than a minute, so that others can start', async () => {
     const local = functionOf('never', 'await new Promise(resolve => setTimeout(resolve, 3_600_000));');
     const after = functionOf('after', "export const handler = async () => 'well';");
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -132,8 +132,8 @@ describe('processes', () => {
     }
   });
 
-  it('are reused most recently used first, and end after three idle minutes', async () => {
-    for (const { end } of made) end(); // their timers would be counted below
+  it('are reused in order of their last use, most recent first, and end after 3 idle minutes', async () => {
+    for (const { end } of made) end(); // otherwise `idle` would count their timers
     await wait(200);
     const local = functionOf(
       'resting',
@@ -153,7 +153,7 @@ describe('processes', () => {
     };
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      /** Counts timers: each idle process has one, and the tests have no others at that time. */
+      /** Waits for a number of timers. Each idle process has one, and there are no others. */
       const idle = (count: number) => vi.waitFor(() => expect(vi.getTimerCount()).toBe(count), { timeout: 10_000 });
       const both = await Promise.all([returned(local, { meets: true }), returned(local, { meets: true })]);
       expect(new Set(both).size).toBe(2);
@@ -177,8 +177,8 @@ describe('processes', () => {
   });
 });
 
-describe('a function that fails', () => {
-  it('reports the error that its handler threw, and keeps its process', async () => {
+describe('a function', () => {
+  it('reports an error of its handler, and reuses its process', async () => {
     const local = functionOf(
       'throwing',
       `export const handler = async ({ bad }) => { if (bad) throw new RangeError('too far'); return process.pid; };`,
@@ -189,7 +189,7 @@ describe('a function that fails', () => {
     expect(lines.some(line => line.includes('"Invoke Error"') && line.includes('too far'))).toBe(true);
   });
 
-  it('is ended at its timeout, even in an endless loop, and replaced', async () => {
+  it('is killed at its timeout, even in an endless loop, and gets a new process', async () => {
     const local = functionOf(
       'looping',
       'export const handler = async ({ loop }) => { while (loop) {} return process.pid; };',
@@ -223,7 +223,7 @@ describe('a function that fails', () => {
       'TypeError',
       /^lost$/,
     ],
-  ])('%s: the invocation fails with the reason, the next one works', async (name, code, errorType, errorMessage) => {
+  ])('reports the reason if an invocation %s, and runs the next one', async (name, code, errorType, errorMessage) => {
     const local = functionOf(
       name.replace(' ', '-'),
       `export const handler = async ({ bad }) => { if (bad) { ${code} } return 'well'; };`,
@@ -235,7 +235,7 @@ describe('a function that fails', () => {
     expect(await returned(local)).toBe('well');
   });
 
-  it('is bounded in memory', async () => {
+  it('fails if it exceeds its memory limit', async () => {
     const local = functionOf(
       'hoarding',
       'const kept = []; export const handler = async () => { for (;;) kept.push(new Array(1e5).fill(1.5)); };',
@@ -250,17 +250,14 @@ describe('a function that fails', () => {
   it.each([
     ['broken', "throw new SyntaxError('cannot start');", 'SyntaxError', 'cannot start'],
     ['empty', 'export const other = 1;', 'TypeError', 'empty.handler is undefined or not exported'],
-  ])(
-    'that cannot be loaded (%s) fails every invocation with the reason',
-    async (name, code, errorType, errorMessage) => {
-      const local = functionOf(name, code);
-      expect(await errorOf(local)).toEqual({ errorType, errorMessage });
-      expect(await errorOf(local)).toEqual({ errorType, errorMessage });
-    },
-  );
+  ])('fails every invocation with the reason if its module is %s', async (name, code, errorType, errorMessage) => {
+    const local = functionOf(name, code);
+    expect(await errorOf(local)).toEqual({ errorType, errorMessage });
+    expect(await errorOf(local)).toEqual({ errorType, errorMessage });
+  });
 });
 
-it('ends its processes with the run; waiting invocations fail', async () => {
+it('ends its processes when the run ends, and fails waiting invocations', async () => {
   const local = functionOf('ending', 'export const handler = async () => new Promise(() => {});', 5, 1);
   const both = [local.invoke('{}'), local.invoke('{}')];
   await wait(300);

@@ -24,16 +24,16 @@ const sources = [{ queue: 'q', concurrency: 5 }];
 
 describe('an invocation', () => {
   it.each<[string, Definition, object]>([
-    ['an answer', { start: () => async () => ({ a: 1 }) }, { status: 'answered', result: { a: 1 } }],
+    ['a response', { start: () => async () => ({ a: 1 }) }, { status: 'answered', result: { a: 1 } }],
     ['an error', { start: () => () => Promise.reject(new TypeError('bad')) }, { error: new TypeError('bad') }],
-    ['a time-out', { start: () => () => new Promise(() => {}) }, { status: 'died' }],
+    ['a timeout', { start: () => () => new Promise(() => {}) }, { status: 'died' }],
     ['a process that does not start', { start: () => Promise.reject(new Error('no key')) }, { status: 'failed' }],
-    ['no place', { concurrency: 0 }, { status: 'throttled' }],
+    ['throttling', { concurrency: 0 }, { status: 'throttled' }],
   ])('ends with %s', async (_, definition, outcome) => {
     expect(await makeCloud(definition).invoke('f', {})).toMatchObject(outcome);
   });
 
-  it('has a context: its function, its id, and the remaining time', async () => {
+  it('receives a context with the function name, the request id and the remaining time', async () => {
     const start: Definition['start'] = runtime => async (_, context) => {
       await runtime.time.pause(1_000);
       return { ...context, remaining: context.getRemainingTimeInMillis() };
@@ -42,7 +42,7 @@ describe('an invocation', () => {
     expect(await makeCloud({ start }).invoke('f', {})).toMatchObject({ result: { ...about, remaining: 9_000 } });
   });
 
-  it('freezes pending work until the next one thaws the process', async () => {
+  it('freezes pending work until the next invocation', async () => {
     const start: Definition['start'] = runtime => () => void runtime.time.after(500, () => runtime.log('timer'));
     const cloud = makeCloud({ start });
     await cloud.invoke('f', {});
@@ -54,7 +54,7 @@ describe('an invocation', () => {
     expect(logs).toMatchObject([{ at: 60_020, functionName: 'f', processId: 'f#1' }]);
   });
 
-  it('of any function is throttled while all executions of the account are in use', async () => {
+  it('is throttled if the account has reached its concurrency', async () => {
     const start: Definition['start'] =
       ({ time }) =>
       () =>
@@ -71,8 +71,8 @@ describe('an invocation', () => {
     expect(outcomes).toEqual(['g 2 throttled', 'g 0 answered', 'f 1 answered', 'g 2000 answered']);
   });
 
-  // Regression: a death released its execution twice, and a later invocation was assigned to the dead process.
-  it("whose process dies after the response leaves the account's executions unchanged", async () => {
+  // Regression: a death released its execution twice, and the dead process received a later invocation.
+  it('releases its execution once if its process dies after the response', async () => {
     const start: Definition['start'] =
       ({ call, time }) =>
       event => {
@@ -103,7 +103,7 @@ describe('an invocation', () => {
 });
 
 describe('an event source', () => {
-  it('deletes successful messages; failed ones return', async () => {
+  it('deletes successful messages, and receives failed messages again', async () => {
     const received: string[][] = [];
     const start = () => (event: SQSEvent) => {
       received.push(event.Records.map(({ body }) => body));
@@ -118,7 +118,7 @@ describe('an event source', () => {
     expect(cloud.queue('q').bodies()).toEqual([]);
   });
 
-  it('receives the batch of a dead process again once its visibility timeout is over', async () => {
+  it('receives the batch of a dead process again after the visibility timeout', async () => {
     const start: Definition['start'] = runtime => async () =>
       void (await runtime.call({ service: 'other', operation: 'Do' }, () => ({})));
     const cloud = makeCloud({ sources, start }, dyingOnce());
