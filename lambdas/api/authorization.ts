@@ -3,7 +3,7 @@ import type { HttpRequest } from '../platform/http.ts';
 import { Problem } from './problem.ts';
 import { protectedProblems } from './problems.ts';
 
-/** The scope that an endpoint requires. Managing includes reading. */
+/** The scope that an endpoint requires. `webhooks:manage` includes `webhooks:read`. */
 export type RequiredScope = 'webhooks:read' | 'webhooks:manage';
 
 interface BearerProtection {
@@ -13,8 +13,8 @@ interface BearerProtection {
 }
 
 /**
- * Authenticates a request and checks role and scope. Refusals contain the challenges of RFC 6750 section 3, with an error only for a
- * request that has a token.
+ * Authenticates a request and checks the role and the scope. Rejections contain the challenges of RFC 6750 section 3. A challenge contains
+ * an error only if the request has a token.
  *
  * @throws {Problem} 401 `token_missing` or `invalid_token`, 403 `admin_required` or `insufficient_scope`.
  */

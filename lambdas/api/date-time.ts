@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import { apiFindings, message } from './findings.ts';
 
-/** `date-time` of RFC 3339 section 5.6 with seconds and an offset. The schema checks the calendar. */
+/** Matches a `date-time` of RFC 3339 section 5.6. The schema also checks that the date exists. */
 const rfc3339 = /^[0-9-]{10}[Tt][0-9:]{8}(?:\.[0-9]+)?(?:[Zz]|[+-][0-9:]{5})$/;
 
-/** Matches times from generated clients in queries, with a space for the `T` or before the offset, or without a colon in the offset. */
+/** Matches times that generated clients send in queries, with a space instead of `T` or before the offset, or without its colon. */
 const generated = /^([0-9-]{10})[Tt ]([0-9:]{8}(?:\.[0-9]+)?) ?(?:[Zz]|([+-][0-9]{2}):?([0-9]{2}))$/;
 
 /** Matches such times if the `+` of the offset was not percent-encoded. A query decodes it to a space. */
@@ -12,13 +12,13 @@ const plusNotEncoded = /^[0-9-]{10}[Tt ][0-9:]{8}(?:\.[0-9]+)? {1,2}[0-9]{2}:?[0
 
 const error = message(apiFindings.date_time);
 
-/** Outside these years, the text of a time does not sort by time. */
+/** The limits of times. RFC 3339 strings beyond them do not sort chronologically. */
 const earliest = Date.parse('0000-01-01T00:00:00Z');
 const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
- * An RFC 3339 date-time as milliseconds since the epoch, rounded up so that a whole millisecond is before the given time exactly if
- * it is before this number.
+ * Converts an RFC 3339 date-time to milliseconds since the epoch, rounded up. A whole millisecond is before the result only if it is
+ * before the exact time.
  */
 export const dateTime = z.pipe(
   z.pipe(
@@ -34,7 +34,7 @@ export const dateTime = z.pipe(
   ),
 );
 
-/** A `dateTime` of a query, which also accepts the forms of generated clients. */
+/** Converts a `dateTime` in a query. Also accepts the formats of generated clients. */
 export const queryDateTime = z.pipe(
   z.pipe(
     z
@@ -45,7 +45,7 @@ export const queryDateTime = z.pipe(
   dateTime,
 );
 
-/** Converts the forms of generated clients to RFC 3339. Returns other texts unchanged. */
+/** Converts the formats of generated clients to RFC 3339. Returns other strings unchanged. */
 function toRfc3339(text: string): string {
   const [, date, time, hours, minutes] = generated.exec(text) ?? [];
   if (date === undefined) return text;

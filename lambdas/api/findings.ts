@@ -1,10 +1,10 @@
 import type { ValuesParameter } from '../platform/text-template.ts';
 import { fillInBoth, type Texts } from './language.ts';
 
-/** An error in a request, and how to correct it. */
+/** An error in a request, with its location and a message that explains the correction. */
 export type Finding = FindingPlace & { readonly code: string; readonly detail: Texts };
 
-/** The findings of a part of {base_url}, by case. Texts never repeat sent values, and `{name}` is a placeholder for another value. */
+/** A table of findings, by case. Messages never repeat values of the request. `{name}` is a placeholder for another value. */
 export type FindingTable = Readonly<Record<string, FindingCase>>;
 
 const oneOf = { en: 'Must be one of {values}.', pt: 'Deve ser um destes valores: {values}.' } as const;
@@ -17,7 +17,7 @@ export const apiFindings = {
   string_type: { code: 'wrong_type', en: 'Must be a string.', pt: 'Deve ser uma string.' },
   boolean_type: {
     code: 'wrong_type',
-    en: 'Must be a boolean: true or false.',
+    en: 'Must be true or false.',
     pt: 'Deve ser um booleano: true ou false.',
   },
   event: { code: 'unknown_event', ...oneOf },
@@ -25,12 +25,12 @@ export const apiFindings = {
   choice_type: { code: 'wrong_type', ...oneOf },
   date_time: {
     code: 'invalid_value',
-    en: 'Must be a date and time as in RFC 3339, with Z or an offset.',
+    en: 'Must be an RFC 3339 date and time with Z or an offset.',
     pt: 'O valor deve ser uma data e hora conforme a RFC 3339, com Z ou o deslocamento do fuso horário.',
   },
   plus_sign: {
     code: 'invalid_value',
-    en: 'Must have an offset with its sign. In a query, write + as %2B.',
+    en: 'Must have a signed offset. In a query, encode + as %2B.',
     pt: 'O valor deve ter o sinal do deslocamento do fuso horário: na URL, o + se escreve %2B.',
   },
 } as const satisfies FindingTable;
@@ -44,14 +44,14 @@ export function finding<Case extends FindingCase>(
 }
 
 /**
- * Returns the message of a zod check, which `findingOf` converts to a finding. It contains one line per language, because zod supports
- * a single text. The text must not have placeholders.
+ * Returns the message of a zod check, which `findingOf` converts to a finding. It contains one line per language, because zod supports a
+ * single text. The lines must not contain placeholders.
  */
 export function message({ en, pt }: FindingCase & { readonly code: 'invalid_value' }): string {
   return `${en}\n${pt}`;
 }
 
-/** Returns the finding of a zod issue whose text `message` created. Any other text is used for both languages. */
+/** Converts the text of a zod issue to a finding. Uses the text for both languages if `message` did not create it. */
 export function findingOf(place: FindingPlace, issueMessage: string): Finding {
   const [en = '', pt = en] = issueMessage.split('\n');
   return { ...place, code: 'invalid_value', detail: { en, pt } };
@@ -61,5 +61,5 @@ interface FindingCase extends Texts {
   readonly code: string;
 }
 
-/** A JSON Pointer (RFC 6901) to the value in the body, empty for the whole body, or the name of a query parameter. */
+/** The location of an error, which is a JSON Pointer (RFC 6901) into the body or the name of a query parameter. */
 type FindingPlace = { readonly pointer: string } | { readonly parameter: string };

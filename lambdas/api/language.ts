@@ -1,21 +1,21 @@
 import { fillIn, type Values } from '../platform/text-template.ts';
 
-/** A language of refusals of {base_url}: English or Brazilian Portuguese. */
+/** A language of the errors of {base_url}. */
 export type Language = keyof typeof contentLanguages;
 
-/** A text in each language. */
+/** A message in each language. */
 export type Texts = Readonly<Record<Language, string>>;
 
 /**
- * The value of `Content-Language` (RFC 9110 section 8.5). It names the language of the texts: a request for `pt` or `pt-PT` also
+ * The values of `Content-Language` (RFC 9110 section 8.5), which describe the response. A request for `pt` or `pt-PT` therefore also
  * receives `pt-BR`.
  */
 export const contentLanguages = { en: 'en', pt: 'pt-BR' } as const;
 
 /**
- * Returns the language that a request prefers by its `Accept-Language` (RFC 9110 section 12.5.4): Portuguese if its highest weight
- * exceeds that of English, otherwise English. `*` matches the languages that are not listed. Malformed parts and text after the first
- * 1,024 characters are ignored, not rejected, so that the language of an error does not cause another error.
+ * Returns Portuguese if its highest weight in `Accept-Language` exceeds that of English, otherwise English (RFC 9110 section 12.5.4). `*`
+ * matches the languages that are not listed. Ignores malformed parts and text after the first 1,024 characters, because the language of an
+ * error must not cause another error.
  */
 export function preferredLanguage(acceptLanguage = ''): Language {
   const weights = new Map<string, number>();
@@ -29,13 +29,13 @@ export function preferredLanguage(acceptLanguage = ''): Language {
   return weightOf('pt') > weightOf('en') ? 'pt' : 'en';
 }
 
-/** Replaces the placeholders of a text in each language by the same values. */
+/** Replaces the placeholders in the messages of both languages. */
 export function fillInBoth({ en, pt }: Texts, values: Values): Texts {
   return { en: fillIn(en, values), pt: fillIn(pt, values) };
 }
 
 const maximumLength = 1_024;
 
-/** A basic language range (RFC 4647 section 2.1), which starts with the language, and its weight. */
+/** Matches a basic language range (RFC 4647 section 2.1) and its weight. */
 const weightedRange =
   /^[ \t]*(?<range>\*|[a-z]{1,8}(?:-[a-z0-9]{1,8})*)(?:[ \t]*;[ \t]*q=(?<weight>0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?[ \t]*$/i;

@@ -5,8 +5,8 @@ import type { Finding } from './findings.ts';
 import { contentLanguages, fillInBoth, type Language, type Texts } from './language.ts';
 
 /**
- * The reason phrases of status codes (RFC 9110 section 15), translated as RFC 9457 section 4.2.1 permits. `node:http` contains older
- * ones, and its import costs 30 ms.
+ * The reason phrases of status codes (RFC 9110 section 15), translated as RFC 9457 section 4.2.1 permits. `node:http` contains
+ * older phrases, and its import takes 30 ms.
  */
 export const problemTitles = {
   400: { en: 'Bad Request', pt: 'Requisição inválida' },
@@ -24,12 +24,12 @@ export const problemTitles = {
 } as const satisfies Record<number, Texts>;
 
 /**
- * The refusals of a part of {base_url}, by case, with status, code, and a text that explains the error and its correction. A case without
- * a code has its name as code. Texts never repeat secrets, and `{name}` is a placeholder for a value.
+ * A table of errors of {base_url}, by case. The message of a case explains the error and its correction. The default code is the name
+ * of the case. Messages never repeat secrets. `{name}` is a placeholder for a value.
  */
 export type ProblemTable = Readonly<Record<string, ProblemCase>>;
 
-/** The refusal of a request, which the router converts to a response. */
+/** The rejection of a request, which the router converts to a response. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: ProblemCase['status'];
@@ -53,8 +53,8 @@ export class Problem extends Error {
   }
 
   /**
-   * Returns the only function that creates the problems of a table. The linter allows this call only in the modules around the
-   * handlers. A handler receives the function, limited to the names that its operation lists.
+   * Returns the function that creates the problems of a table. The linter allows this call only in the modules around the handlers. They
+   * pass the function to a handler, limited to the names that its operation lists.
    */
   static from<Table extends Record<keyof Table, ProblemCase>>(table: Table) {
     return function problem<Case extends keyof Table & string>(
@@ -66,7 +66,7 @@ export class Problem extends Error {
   }
 }
 
-/** Returns the problem of a name, for the caller to throw. */
+/** Returns the problem with the specified name, for the caller to throw. */
 export type Refuse<Name extends string> = (name: Name, extras?: Omit<ProblemExtras, 'values'>) => Problem;
 
 /** Returns the Retry-After header. */
@@ -78,7 +78,7 @@ export function retryAfter(seconds: number): Record<string, string> {
  * Returns the response to a rejected request as problem details (RFC 9457). It has no `Vary: Accept-Language` (RFC 9110 section 12.5.5),
  * because caches must not store it.
  *
- * @param context - `docsUrl`: the page that explains each code under its own anchor; `requestId`: the gateway's id of the request.
+ * @param context - `docsUrl` is the page that explains each code under its own anchor. `requestId` is the gateway's id of the request.
  */
 export function toProblemResponse(
   { status, code, detail, headers, errors }: Problem,
@@ -124,7 +124,7 @@ interface ProblemExtras {
   readonly errors?: readonly Finding[];
 }
 
-/** The extra parameter of a problem. It requires `values` exactly if the text has placeholders. */
+/** The extra parameter of a problem. It requires `values` if, and only if, the message has placeholders. */
 type ExtrasParameter<Text extends string> =
   ValuesParameter<Text> extends [values: infer Needed]
     ? [extras: ProblemExtras & { readonly values: Needed }]
@@ -134,13 +134,13 @@ const reason = { code: z.string(), detail: z.string() };
 
 /** An error in a request, with its location. */
 export const finding = z.union([
-  /** `pointer`: JSON Pointer (RFC 6901) to the value in the body. Empty for the body itself. */
+  /** The `pointer` is a JSON Pointer (RFC 6901) to the value in the body. It is empty for the body itself. */
   z.object({ pointer: z.string(), ...reason }),
-  /** `parameter`: the name of the query parameter. */
+  /** The `parameter` is the name of the query parameter. */
   z.object({ parameter: z.string(), ...reason }),
 ]);
 
-/** The body of a refusal: problem details (RFC 9457). `code` distinguishes refusals with the same status. */
+/** The body of an error response, which is problem details (RFC 9457). `code` distinguishes errors with the same status. */
 export const problemBody = z.object({
   /** The page that explains `code`, or `about:blank`. */
   type: z.string(),

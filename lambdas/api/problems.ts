@@ -1,11 +1,11 @@
 import type { ProblemTable } from './problem.ts';
 import { maximumBodyBytes } from './request-body.ts';
 
-/** The refusals of requests to {base_url} that match no operation. */
+/** The errors of requests to {base_url} that match no operation. */
 export const pathProblems = {
   not_found: {
     status: 404,
-    en: 'There is nothing at this path.',
+    en: 'This path does not exist.',
     pt: 'Não há nada neste caminho.',
   },
   method_not_allowed: {
@@ -15,7 +15,7 @@ export const pathProblems = {
   },
 } as const satisfies ProblemTable;
 
-/** The refusals of every operation that requires a token. */
+/** The errors of every operation that requires a token. */
 export const protectedProblems = {
   token_missing: {
     status: 401,
@@ -39,7 +39,7 @@ export const protectedProblems = {
   },
   payload_too_large: {
     status: 413,
-    en: `The body has more than ${maximumBodyBytes} bytes.`,
+    en: `The body is larger than ${maximumBodyBytes} bytes.`,
     pt: `O corpo tem mais de ${maximumBodyBytes} bytes.`,
   },
   busy: {
@@ -50,12 +50,12 @@ export const protectedProblems = {
   },
   internal_error: {
     status: 500,
-    en: 'An internal error occurred. Try again. If it persists, give support the value of requisicao.',
+    en: 'An internal error occurred. Try again. If the error persists, send the value of requisicao to support.',
     pt: 'Algo deu errado do nosso lado. Tente novamente; se continuar, informe ao suporte o valor de requisicao.',
   },
 } as const satisfies ProblemTable;
 
-/** The refusals of every operation with a body, which its handler throws. */
+/** The errors of every operation with a body. Its handler throws them. */
 export const bodyProblems = {
   payload_too_large: protectedProblems.payload_too_large,
   body_not_json: {
@@ -94,5 +94,5 @@ export const bodyProblems = {
   },
 } as const satisfies ProblemTable;
 
-/** The common refusals of all endpoints of {base_url}. */
+/** The errors that all endpoints of {base_url} share. */
 export const apiProblems = { ...pathProblems, ...protectedProblems, ...bodyProblems };

@@ -1,15 +1,15 @@
 import { bodyBytes, type HttpRequest } from '../platform/http.ts';
 import type { Refuse } from './problem.ts';
 
-/** Checks the size of a body. @throws {Problem} 413 if the body is too long. */
+/** Checks the size of a body. @throws {Problem} 413 if the body is too large. */
 export function assertBodySize(bytes: Buffer, refuse: Refuse<'payload_too_large'>): void {
   if (bytes.length > maximumBodyBytes) throw refuse('payload_too_large');
 }
 
 /**
- * Parses a request's JSON body strictly: media type, size, UTF-8, JSON and unique names. Errors never repeat the body.
+ * Parses a request's JSON body. Requires the media type, at most 16 KiB, UTF-8, valid JSON and unique names. Errors never repeat the body.
  *
- * @param isOptional - treats a missing body as `{}`, and `null` as missing, because generated clients send `null` for no body.
+ * @param isOptional - true if a missing body counts as `{}`. `null` then counts as missing, because generated clients send it for no body.
  * @throws {Problem} 415, 413 or 400, in this order.
  */
 export function parseJsonBody(
@@ -40,7 +40,7 @@ export function parseJsonBody(
   return isOptional && value === null ? {} : value;
 }
 
-/** The refusals of a body before its values are validated. */
+/** The errors that parsing can find in a body. */
 type ParsingRefusal =
   | 'unsupported_media_type'
   | 'payload_too_large'
@@ -49,12 +49,12 @@ type ParsingRefusal =
   | 'body_not_json'
   | 'body_repeats_name';
 
-/** Maximum size of a request body in bytes. */
+/** The maximum size of a request body in bytes. */
 export const maximumBodyBytes = 16 * 1_024;
 
 /**
  * Returns whether a content type is `application/json`. RFC 8259 section 11 defines no parameters, but `charset` may be UTF-8 or the
- * alias that some libraries send (WHATWG Encoding section 4.2). Spaces around `=` are accepted, as at {auth_url}.
+ * alias that some libraries send (WHATWG Encoding section 4.2). Spaces around `=` are accepted, as they are at {auth_url}.
  */
 function isJson(contentType: string | undefined): boolean {
   const [type, ...parameters] = (contentType ?? '').split(';').map(part => part.trim().toLowerCase());

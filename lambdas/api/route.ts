@@ -13,14 +13,14 @@ export interface AuthorizedRequest {
   readonly path: Readonly<Record<string, string>>;
 }
 
-/** An authorized request of an operation, with its only possible refusals. */
+/** An authorized request of an operation, with the function that creates the operation's errors. */
 export interface RequestContext<Refusal extends string> extends AuthorizedRequest {
   readonly refuse: Refuse<Refusal>;
 }
 
 export type ContextOf<Table extends RouteTable, Id extends OperationId<Table>> = RequestContext<RefusalOf<Table, Id>>;
 
-/** The refusals of an operation's handler, which its route lists. An operation that reads a body also has the refusals of every body. */
+/** The errors that an operation's handler may throw. Its route lists them. An operation with a body also has the errors of every body. */
 export type RefusalOf<Table extends RouteTable, Id extends OperationId<Table>> = Id extends unknown
   ?
       | OperationOf<Table, Id>['refusals'][number]
@@ -45,21 +45,21 @@ export interface Resource {
   readonly methods: Readonly<Record<string, Endpoint>>;
 }
 
-/** The endpoint of a method: public, or only for tokens with a scope. */
+/** The endpoint of a method, which is public or requires a token with a scope. */
 export type Endpoint =
   | { readonly access: 'public'; readonly handle: PublicHandler }
   | {
       readonly access: RequiredScope;
-      /** True if the handler reads the body. If not, a small body is ignored. */
+      /** True if the handler reads the body. Otherwise, a body within the size limit is ignored. */
       readonly takesBody: boolean;
       /** @throws {Problem} to reject the request. */
       readonly handle: (request: AuthorizedRequest) => Promise<HttpResponse>;
     };
 
 /**
- * Joins the routes of a table with their handlers. Each handler receives the function that creates its refusals.
+ * Combines the routes of a table with their handlers. Each handler receives the function that creates its errors.
  *
- * @param problems - the refusals of the table.
+ * @param problems - the errors of the table.
  */
 export function resourcesOf<Table extends RouteTable<RequiredScope | 'public'>>(
   table: Table,

@@ -13,9 +13,9 @@ import { type AuthorizedRequest, allowedMethods, type Endpoint, matchPath, type 
 
 /**
  * Creates an API of {base_url}. Every endpoint checks path, method, token, role and scope, in this order. The handler then checks media
- * type, size, JSON, values, existence, conflicts and limits. A limit on the cost of a check comes before that check.
+ * type, size, JSON, values, existence, conflicts and limits. A limit on expensive checks precedes those checks.
  *
- * @param parts - `environment.docsUrl`: the page that explains the codes of refusals, if the stage has one.
+ * @param parts - `environment.docsUrl` is the page that explains the error codes, if the stage has one.
  */
 export function makeApi({ environment, log, resources, ...parts }: ApiParts) {
   const { docsUrl, audience, clientsTable: clients, usersTable: users, sessionsTable: sessions } = environment;
@@ -71,7 +71,7 @@ interface ApiParts extends Pick<Bearer, 'dynamo' | 'keyring' | 'now'> {
   readonly resources: readonly Resource[];
 }
 
-/** The resource of a request, and its path parameters. */
+/** The resource and the path parameters of a request. */
 interface Route {
   readonly resource: Resource;
   readonly path: AuthorizedRequest['path'];
@@ -109,7 +109,7 @@ function toProblem(error: unknown, log: Log): Problem {
 const pathProblem = Problem.from(pathProblems);
 const protectedProblem = Problem.from(protectedProblems);
 
-/** Describes the findings for the log. Omits unknown names, which may be secrets. */
+/** Returns the findings for the log. Omits unknown names, because they may be secrets. */
 function describeFindings({ errors = [] }: Problem): string[] {
   const nameOf = (finding: Finding) => ('pointer' in finding ? finding.pointer : finding.parameter);
   const unknown = new Set(errors.filter(({ code }) => code === 'unknown_field').map(nameOf));

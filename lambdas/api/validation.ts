@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 import { apiFindings, type Finding, finding, findingOf } from './findings.ts';
 import type { Refuse } from './problem.ts';
 
-/** Validates a JSON body or query parameters. Returns all findings, which never repeat values. */
+/** Validates a JSON body or query parameters. Returns the value or all findings. Findings never repeat values. */
 export function validate<Schema extends z.ZodMiniType>(schema: Schema, body: unknown): Validation<z.output<Schema>> {
   const result = schema.safeParse(body);
   if (result.success) return { value: result.data, findings: [] };
@@ -24,7 +24,7 @@ export function requireValid<Schema extends z.ZodMiniType>(
   return value;
 }
 
-/** A valid value, or all its findings. */
+/** A valid value, or all findings on an invalid one. */
 interface Validation<T> {
   readonly value: T | undefined;
   readonly findings: readonly Finding[];
@@ -48,7 +48,7 @@ function describeIssue(issue: z.core.$ZodIssue, body: unknown): Finding[] {
   }
 }
 
-/** Returns the finding on a value of the wrong type. Fields of bodies have only these types. */
+/** Returns the finding on a value of the wrong type. Bodies contain no other types. */
 function typeFinding(expected: string) {
   if (expected === 'object') return apiFindings.object_type;
   return expected === 'boolean' ? apiFindings.boolean_type : apiFindings.string_type;
@@ -60,9 +60,9 @@ function pointerTo(path: readonly PropertyKey[]): string {
 }
 
 /** Returns the finding on a value that is not one of the choices. Unknown events have their own finding. */
-function choiceFinding(pointer: string, given: unknown) {
+function choiceFinding(pointer: string, value: unknown) {
   if (pointer === '/evento') return apiFindings.event;
-  return typeof given === 'string' ? apiFindings.choice : apiFindings.choice_type;
+  return typeof value === 'string' ? apiFindings.choice : apiFindings.choice_type;
 }
 
 function escapePointer(name: PropertyKey): string {

@@ -27,9 +27,9 @@ export type OAuthErrorBody = z.infer<typeof oauthErrorBody>;
 export const tokenResponse = z.object({
   access_token: z.string(),
   token_type: z.literal('Bearer'),
-  /** Seconds. */
+  /** The lifetime of the access token in seconds. */
   expires_in: z.int(),
-  /** Present if the client may refresh. */
+  /** Present if the client may use the refresh grant. */
   refresh_token: z.optional(z.string()),
   /** Present if the token has at least one scope. */
   scope: z.optional(z.string()),
@@ -43,14 +43,14 @@ const tokenOwner = {
   client_id: z.string(),
   sub: z.string(),
   account_id: z.string(),
-  /** The token's session. */
+  /** The id of the token's session. */
   sid: z.string(),
   iss: z.string(),
   iat: z.int(),
   exp: z.int(),
 };
 
-/** An access token that is valid for its `scope`. */
+/** The response for a valid access token. */
 export const activeAccessToken = z.object({
   ...tokenOwner,
   token_type: z.literal('Bearer'),
@@ -58,7 +58,7 @@ export const activeAccessToken = z.object({
   jti: z.string(),
 });
 
-/** A valid refresh token. */
+/** The response for a valid refresh token. */
 const activeRefreshToken = z.object(tokenOwner);
 
 /** The response for a token that is expired, revoked, malformed or hidden from the caller (RFC 7662 section 2.2). */
@@ -79,7 +79,7 @@ export const serverMetadata = z.object({
   jwks_uri: z.string(),
   scopes_supported: z.array(z.enum(scopes)),
   grant_types_supported: z.array(z.enum(grantTypes)),
-  /** Empty, because there is no authorization endpoint. */
+  /** Always empty, because there is no authorization endpoint. */
   response_types_supported: z.array(z.string()),
 });
 

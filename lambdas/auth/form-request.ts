@@ -6,7 +6,7 @@ import type { FormRefusal } from './routes.ts';
 /** The parameters of a request, without empty ones (RFC 6749 section 3.1). */
 export type Parameters = ReadonlyMap<string, string>;
 
-/** Reads the parameters of a form request. The order of the steps is the order of errors. @throws {OAuthError} */
+/** Reads the parameters of a form request. The checks run in the order in which their errors take precedence. @throws {OAuthError} */
 export function readFormRequest(request: HttpRequest, refuse: Refuse<FormRefusal>): Parameters {
   requirePost(request, refuse);
   requireForm(request, refuse);
@@ -23,8 +23,8 @@ function requirePost(request: HttpRequest, refuse: Refuse<'method_not_post'>): v
 }
 
 /**
- * Requires a form (RFC 6749 section 3.2). Forms are ASCII, so most charsets are irrelevant (WHATWG URL section 5). Apache HttpClient
- * declares ISO-8859-1 for every form. Only UTF-16 and UTF-32 encode ASCII differently.
+ * Requires the content type of a form (RFC 6749 section 3.2). Ignores most charsets, because a form is ASCII (WHATWG URL section 5) and
+ * Apache HttpClient declares ISO-8859-1 for every form. Rejects UTF-16 and UTF-32, which encode ASCII differently.
  */
 function requireForm(request: HttpRequest, refuse: Refuse<'content_type'>): void {
   const contentType = request.headers['content-type']?.trim() ?? '';
@@ -32,7 +32,7 @@ function requireForm(request: HttpRequest, refuse: Refuse<'content_type'>): void
   if (!isForm || wideCharset.test(contentType)) throw refuse('content_type');
 }
 
-/** Returns the body's bytes, at most 16 KiB. */
+/** Returns the bytes of the body. Rejects a body over 16 KiB. */
 function requireSmallBody(request: HttpRequest, refuse: Refuse<'body_too_large'>): Uint8Array {
   const body = bodyBytes(request);
   if (body.length > bodyLimit) throw refuse('body_too_large');
@@ -46,7 +46,7 @@ function requireWellFormed(body: Uint8Array, refuse: Refuse<'malformed_form'>): 
   return fields;
 }
 
-/** Returns the parameters, which must be unique, including unknown and empty ones (RFC 6749 section 3.2). */
+/** Rejects duplicate parameters, even unknown or empty ones (RFC 6749 section 3.2). Returns the parameters that are not empty. */
 function refuseDuplicates(fields: readonly FormField[], refuse: Refuse<'duplicate_parameter'>): Parameters {
   if (new Set(fields.map(([name]) => name)).size < fields.length) throw refuse('duplicate_parameter');
   return new Map(fields.filter(([, value]) => value !== ''));

@@ -1,6 +1,6 @@
 /**
- * Decodes a name or value of a form (RFC 6749 appendix B): `+` is a space, `%` needs two hexadecimal digits, and the result must be
- * UTF-8 without NUL. Returns `undefined` for any other input instead of repairing it.
+ * Decodes a name or value of a form (RFC 6749 appendix B). Decodes `+` as a space, requires two hexadecimal digits after `%`, and
+ * requires the result to be UTF-8 without NUL. Returns `undefined` for malformed input.
  */
 export function decodeFormComponent(encoded: Uint8Array): string | undefined {
   const decoded = new Uint8Array(encoded.length);
@@ -23,20 +23,20 @@ export function decodeFormComponent(encoded: Uint8Array): string | undefined {
   }
 }
 
-/** A decoded form field: name and value. */
+/** The decoded name and value of a form field. */
 export type FormField = readonly [name: string, value: string];
 
 /**
- * Decodes an application/x-www-form-urlencoded body to its fields in order, including duplicates.
+ * Decodes an application/x-www-form-urlencoded body into its fields, in order and including duplicates.
  * Returns `undefined` if any part is malformed.
  */
 export function decodeForm(body: Uint8Array): readonly FormField[] | undefined {
   const fields: FormField[] = [];
   for (const field of split(body, ampersand)) {
     if (field.length === 0) continue;
-    const middle = field.indexOf(equals);
-    const name = decodeFormComponent(middle === -1 ? field : field.subarray(0, middle));
-    const value = decodeFormComponent(middle === -1 ? new Uint8Array() : field.subarray(middle + 1));
+    const separatorAt = field.indexOf(equals);
+    const name = decodeFormComponent(separatorAt === -1 ? field : field.subarray(0, separatorAt));
+    const value = decodeFormComponent(separatorAt === -1 ? new Uint8Array() : field.subarray(separatorAt + 1));
     if (name === undefined || value === undefined) return undefined;
     fields.push([name, value]);
   }

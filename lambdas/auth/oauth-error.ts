@@ -1,8 +1,8 @@
 import type { OAuthCase, OAuthRow } from './routes.ts';
 
-/** Details of an error in addition to its row in the table. */
+/** The details that an error adds to its row in the table of errors. */
 export interface OAuthErrorDetail {
-  /** A constant code for the audit trail, if one public error has several causes. */
+  /** A constant code that identifies the cause in the audit trail, if one public error has several causes. */
   readonly reason?: string;
   readonly retryAfterSeconds?: number;
 }
@@ -16,7 +16,7 @@ export class OAuthError extends Error {
   readonly code: string;
   /** The `error_description` of the response. */
   readonly description: string;
-  /** For the audit trail only, not for the caller. */
+  /** The cause, for the audit trail only. Responses do not contain it. */
   readonly reason: string;
   readonly retryAfterSeconds: number | undefined;
 
@@ -32,8 +32,8 @@ export class OAuthError extends Error {
   }
 
   /**
-   * Returns the only function that creates the errors of a table. The linter allows this call only in endpoint wrappers. Other code
-   * receives the function, limited to the errors of its operation.
+   * Returns the function that creates the errors of a table. The linter allows this call only in endpoint wrappers. They pass the
+   * function to other code, limited to the errors of the operation.
    */
   static from<Case extends OAuthCase>(table: Readonly<Record<Case, OAuthRow>>): Refuse<Case> {
     return (oauthCase, detail) => new OAuthError(oauthCase, table[oauthCase], detail);

@@ -1,6 +1,6 @@
 import type { RouteTable } from '../platform/route-table.ts';
 
-/** The routes of {auth_url}. Their errors follow below. */
+/** The routes of {auth_url}. `oauthCases` defines their errors. */
 export const authRoutes = {
   Token: {
     path: '/oauth/v1/token',
@@ -60,26 +60,26 @@ export const authRoutes = {
   },
 } as const satisfies RouteTable<'client' | 'public', OAuthCase>;
 
-/** A row of the table of errors. */
+/** The name of an error in `oauthCases`. */
 export type OAuthCase = keyof typeof oauthCases;
 
 /** The errors of every endpoint that reads a form. */
 export type FormRefusal = keyof typeof formCases | 'method_not_post';
 
 /**
- * Errors of the OAuth endpoints, each with status, code (from RFC 6749 section 5.2 if it defines one) and description. Descriptions are
- * plain ASCII and never repeat input.
+ * A table of errors of the OAuth endpoints, by name. Their codes are from RFC 6749 section 5.2 if it defines one. Descriptions are plain
+ * ASCII and never repeat input.
  */
 export type OAuthTable = Readonly<Record<string, OAuthRow>>;
 
-/** A row of the table. */
+/** The status, code and description of an error. */
 export type OAuthRow = readonly [status: number, error: string, description: string];
 
 /** The errors of requests to {auth_url} that match no operation. */
 export const pathCases = {
   method_not_post: [405, 'invalid_request', 'The request method must be POST.'],
   method_not_get: [405, 'invalid_request', 'The request method must be GET.'],
-  no_such_path: [404, 'invalid_request', 'There is nothing at this path.'],
+  no_such_path: [404, 'invalid_request', 'This path does not exist.'],
 } as const satisfies OAuthTable;
 
 /** The errors of every endpoint that reads a form and authenticates a client. */
@@ -102,12 +102,12 @@ export const formCases = {
   client_ids_differ: [
     400,
     'invalid_request',
-    'The client_id in the body is not the one of the Basic credentials. Omit it from the body.',
+    'The client_id in the body differs from the one in the Basic credentials. Omit it from the body.',
   ],
   basic_malformed: [
     400,
     'invalid_request',
-    'The Basic credentials do not decode. Send base64 of client_id:client_secret, each percent-encoded as UTF-8.',
+    'The Basic credentials are malformed. Send client_id:client_secret in base64, each part percent-encoded as UTF-8.',
   ],
   client_refused: [401, 'invalid_client', 'Client authentication failed.'],
 } as const satisfies OAuthTable;
@@ -115,7 +115,7 @@ export const formCases = {
 /** The service faults of every endpoint. */
 export const serviceCases = {
   dependency_unavailable: [503, 'temporarily_unavailable', 'The service is busy. Try again in a moment.'],
-  unforeseen: [500, 'server_error', 'Something went wrong on our side.'],
+  unforeseen: [500, 'server_error', 'An internal error occurred.'],
 } as const satisfies OAuthTable;
 
 /** All errors of {auth_url}. */
@@ -137,10 +137,10 @@ export const oauthCases = {
     'invalid_scope',
     'A requested scope is unknown. Request webhooks:read, webhooks:manage or both, separated by spaces.',
   ],
-  scope_of_another_client: [400, 'invalid_scope', 'The client is not allowed a scope that is requested.'],
-  client_rate_limit: [429, 'temporarily_unavailable', 'Too many refused passwords of this client: try again later.'],
-  scope_of_no_role: [400, 'invalid_scope', 'The role of the user has none of the requested scopes.'],
-  scope_wider: [400, 'invalid_scope', 'The requested scope is wider than the one first granted.'],
+  scope_of_another_client: [400, 'invalid_scope', 'The client is not allowed to use a requested scope.'],
+  client_rate_limit: [429, 'temporarily_unavailable', 'The client has sent too many wrong passwords. Try again later.'],
+  scope_of_no_role: [400, 'invalid_scope', 'The role of the user allows none of the requested scopes.'],
+  scope_wider: [400, 'invalid_scope', 'The requested scope exceeds the scope originally granted.'],
   credentials_refused: [400, 'invalid_grant', 'The username or password is wrong, or the user may not log in now.'],
   refresh_token_refused: [400, 'invalid_grant', 'The refresh token is invalid, expired or revoked.'],
   token_of_another_client: [400, 'invalid_request', 'The token was issued to another client.'],

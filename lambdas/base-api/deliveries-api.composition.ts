@@ -23,7 +23,7 @@ import type { Telemetry } from '../platform/telemetry.ts';
 import { webhookProblems } from '../webhooks/routes.ts';
 import { makeWebhookStore } from '../webhooks/webhook-store.ts';
 
-/** Composes the function for the delivery history of webhooks, resends, replays and tests. */
+/** Composes the function that handles the delivery history of webhooks, resends, replays and tests. */
 export function composeDeliveriesApi(
   environment: Environment<typeof deliveriesApiEnvironment>,
   { dynamo, sqs, time, random }: Pick<Runtime, 'dynamo' | 'sqs' | 'time' | 'random'>,

@@ -11,5 +11,5 @@ const environment = readEnvironment(deliveriesApiEnvironment);
 const telemetry = makeTelemetry('history');
 const runtime = { ...systemRuntime, dynamo: makeDynamo(), sqs: makeSqs() };
 
-/** {base_url}: the delivery history of a webhook, resends, replays and tests. */
+/** Handles the delivery history of webhooks, resends, replays and tests at {base_url}. */
 export const handler = makeHttpHandler(telemetry, composeDeliveriesApi(environment, runtime, telemetry));

@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
 import { text } from '../platform/environment.ts';
 
-/** The variables of ScheduledTest. */
+/** The environment of ScheduledTest. */
 export const scheduledTestEnvironment = z.object({
   AUTH_URL: text,
   BASE_URL: text,
   EVENTS_QUEUE_URL: text,
-  /** The parameter with the client and the user of smoke tests. */
+  /** The name of the parameter that stores the client and the user of smoke tests. */
   CREDENTIALS_PARAMETER: text,
   RECEIVER_URL: text,
 });

@@ -6,7 +6,7 @@ import { describeError, type Telemetry } from '../platform/telemetry.ts';
 import type { scheduledTestEnvironment } from './environment.ts';
 import { type Identity, maxStepsMs, parseIdentity, runSmokeTest, SmokeError } from './smoke-test.ts';
 
-/** Composes the scheduled smoke test. After a failure, it throws an error for Lambda's error metric, which an alarm watches. */
+/** Composes the scheduled smoke test. It throws if the test fails, because an alarm watches Lambda's error metric. */
 export function composeScheduledTest(
   environment: Environment<typeof scheduledTestEnvironment>,
   { sqs, readParameter, fetch, time, random }: Pick<Runtime, 'sqs' | 'readParameter' | 'fetch' | 'time' | 'random'>,
@@ -14,7 +14,7 @@ export function composeScheduledTest(
 ) {
   return async function runScheduledTest(): Promise<void> {
     const end = new AbortController();
-    const cancel = time.after(maxStepsMs, () => end.abort(new SmokeError(`not done after ${maxStepsMs / 1_000} s`)));
+    const cancel = time.after(maxStepsMs, () => end.abort(new SmokeError(`timed out after ${maxStepsMs / 1_000} s`)));
     const { failure, steps, ...result } = await runSmokeTest(
       {
         ...environment,
@@ -39,7 +39,7 @@ export function composeScheduledTest(
 
   async function readIdentity(): Promise<Identity> {
     const stored = await readParameter(environment.credentialsParameter);
-    if (stored === undefined) throw new SmokeError('there is no client and user yet: run "smoke" once to create them');
+    if (stored === undefined) throw new SmokeError('no client and user exist yet. Run "smoke" once to create them');
     return parseIdentity(stored);
   }
 }

@@ -17,7 +17,7 @@ export interface SmokeEffects extends Pick<Time, 'elapsed' | 'after' | 'pause'> 
   /** Sends a message to the events queue, in the group of the account. */
   readonly publish: (message: string, accountId: string) => Promise<void>;
   readonly makeId: MakeId;
-  /** Returns a text without secrets about an error that an effect threw. */
+  /** Describes an error that an effect threw, without secrets. */
   readonly describeError: (error: unknown) => string;
   readonly onStep: (step: Step) => void;
 }
@@ -31,10 +31,10 @@ export interface Step {
 /** The outcome of a smoke test. It contains no secret. */
 export interface SmokeResult {
   readonly steps: readonly Step[];
-  /** `undefined` if the test passed. */
+  /** The failed step, or `undefined` if the test passed. */
   readonly failure: { readonly step: Step['name']; readonly reason: string; readonly lookAt: string } | undefined;
   readonly durationMs: number;
-  /** `undefined` if no event was published. */
+  /** The id of the delivery, or `undefined` if no event was published. */
   readonly deliveryId: string | undefined;
 }
 
@@ -43,15 +43,15 @@ export class SmokeError extends Error {
   override readonly name = 'SmokeError';
 }
 
-/** Maximum time for all steps in milliseconds, and separately for deleting the webhook. */
+/** The maximum times in milliseconds, first for all other steps and then for the deletion of the webhook. */
 export const maxStepsMs = 120_000;
 export const maxDeletionMs = 30_000;
 
 /**
- * Runs a smoke test: logs in, registers a webhook, publishes an event and waits until its delivery is recorded. Always deletes the
- * webhook. Never throws. All tests use the same event, so the later of two concurrent tests may fail.
+ * Runs a smoke test. It logs in, registers a webhook, publishes an event and waits until the event is delivered. It always deletes the
+ * webhook and never throws. All tests use the same event, so one of two concurrent tests may fail.
  *
- * @param signal - ends the test early. Its reason contains the cause.
+ * @param signal - ends the test early. The result contains the signal's reason.
  */
 export async function runSmokeTest(effects: SmokeEffects, signal: AbortSignal): Promise<SmokeResult> {
   const { elapsed, after, describeError, onStep } = effects;
@@ -60,29 +60,29 @@ export async function runSmokeTest(effects: SmokeEffects, signal: AbortSignal): 
   let failure: SmokeResult['failure'];
   let deliveryId: string | undefined;
   let removeWebhook: ((signal: AbortSignal) => Promise<unknown>) | undefined;
-  await takeSteps().catch(() => undefined); // `failure` contains the reason
+  await runSteps().catch(() => undefined); // `failure` contains the reason
   if (removeWebhook) {
     const work = withDeadline(after, maxDeletionMs, removeWebhook);
-    await take('delete webhook', () => work).catch(() => undefined);
+    await runStep('delete webhook', () => work).catch(() => undefined);
   }
   return { steps, failure, durationMs: Math.round(elapsed() - startedAt), deliveryId };
 
-  async function takeSteps(): Promise<void> {
-    const identity = await take('identity', () => unlessAborted(effects.readIdentity(), signal));
-    const token = await take('token', () => logIn(effects, identity, signal));
+  async function runSteps(): Promise<void> {
+    const identity = await runStep('identity', () => unlessAborted(effects.readIdentity(), signal));
+    const token = await runStep('token', () => logIn(effects, identity, signal));
     const callApi = makeCallApi(effects, token);
     removeWebhook = limit => callApi('DELETE', webhookPath, limit);
-    await take('clean up', () => callApi('DELETE', webhookPath, signal)); // left over from a test that crashed
+    await runStep('clean up', () => callApi('DELETE', webhookPath, signal)); // a crashed test may have left a webhook
     const webhook = { evento: eventName, url: effects.receiverUrl };
-    await take('register', () => callApi('POST', '/v1/webhooks', signal, webhook));
+    await runStep('register', () => callApi('POST', '/v1/webhooks', signal, webhook));
     const id = effects.makeId(smokeTestIdLength);
     deliveryId = deliveryIdOf(smokeAccount, eventName, id);
-    await take('publish', () => unlessAborted(effects.publish(messageOf(id), smokeAccount), signal));
+    await runStep('publish', () => unlessAborted(effects.publish(messageOf(id), smokeAccount), signal));
     const path = `${webhookPath}/entregas/${deliveryId}`;
-    await take('receive', () => untilDelivered(() => callApi('GET', path, signal), effects, signal));
+    await runStep('receive', () => untilDelivered(() => callApi('GET', path, signal), effects, signal));
   }
 
-  async function take<Value>(name: Step['name'], work: () => Promise<Value>): Promise<Value> {
+  async function runStep<Value>(name: Step['name'], work: () => Promise<Value>): Promise<Value> {
     const stepStartedAt = elapsed();
     try {
       const value = await work();
@@ -101,12 +101,12 @@ export async function runSmokeTest(effects: SmokeEffects, signal: AbortSignal): 
 /**
  * Parses the identity that a stage has stored.
  *
- * @throws {SmokeError} if it is malformed. The parser's own errors would quote a secret.
+ * @throws {SmokeError} if it is malformed. The errors of the parser could quote a secret.
  */
 export function parseIdentity(stored: string): Identity {
   const identity = parseJson(identitySchema, stored);
   if (identity) return identity;
-  throw new SmokeError('the parameter contains no client and user: replace them with "smoke rotate-credentials"');
+  throw new SmokeError('the parameter is malformed. Replace its client and user with "smoke rotate-credentials"');
 }
 
 const eventName = 'demanda.criada';
@@ -123,8 +123,8 @@ const lookAt = {
   token:
     'the log of the token function (saved queries "auth/internal errors" for a 5xx, "auth/refused tokens" otherwise) and the alarm RequestsFail',
   'clean up': webhooksLog,
-  register: `the receiver's URL (it must be public, https, and no host of Emissor) and ${webhooksLog}`,
-  publish: 'the events queue, and whether the caller may sqs:SendMessage to it',
+  register: `the receiver's URL (it must be public, use https, and not be a host of Emissor) and ${webhooksLog}`,
+  publish: 'the events queue, and the permission of the caller for sqs:SendMessage',
   receive:
     'the delivery ("deliveries show" with its id), the log of DeliverFirst (saved query "delivery/internal errors"), the alarm EventsStuck, and the dead-letter queue ("dlq list")',
   'delete webhook': `${webhooksLog}; the next test deletes the webhook`,
@@ -138,16 +138,16 @@ function messageOf(id: string): string {
 async function logIn(effects: SmokeEffects, identity: Identity, signal: AbortSignal): Promise<string> {
   const { clientId: client_id, clientSecret: client_secret, username, password } = identity;
   const form = { grant_type: 'password', client_id, client_secret, username, password };
-  const answer = await send(effects, `${effects.authUrl}/oauth/v1/token`, {
+  const response = await send(effects, `${effects.authUrl}/oauth/v1/token`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams(form).toString(),
     signal,
   });
-  return read(tokenSchema, answer).access_token;
+  return read(tokenSchema, response).access_token;
 }
 
-type CallApi = (method: string, path: string, signal: AbortSignal, body?: object) => Promise<Answer>;
+type CallApi = (method: string, path: string, signal: AbortSignal, body?: object) => Promise<ApiResponse>;
 
 function makeCallApi(effects: SmokeEffects, token: string): CallApi {
   return (method, path, signal, body) =>
@@ -159,18 +159,18 @@ function makeCallApi(effects: SmokeEffects, token: string): CallApi {
     });
 }
 
-/** Waits for the delivery. @throws {SmokeError} if the delivery can no longer succeed, or the test ends first. */
+/** Waits for the delivery. @throws {SmokeError} if the delivery can no longer succeed or the signal aborts first. */
 async function untilDelivered(
-  readDelivery: () => Promise<Answer>,
+  readDelivery: () => Promise<ApiResponse>,
   { pause }: SmokeEffects,
   signal: AbortSignal,
 ): Promise<void> {
   let state = 'no attempt is recorded: the message may still be in the events queue';
   try {
     for (;;) {
-      const answer = await readDelivery();
-      if (answer.status !== 404) {
-        const delivery = read(deliverySchema, answer);
+      const response = await readDelivery();
+      if (response.status !== 404) {
+        const delivery = read(deliverySchema, response);
         if (delivery.estado === 'entregue') return;
         state = describeDelivery(delivery);
         if (delivery.estado !== 'pendente') throw new SmokeError(state);
@@ -190,8 +190,8 @@ function describeDelivery({ estado, tentativas }: z.infer<typeof deliverySchema>
   return `the delivery is ${estado}: its last attempt ended with ${outcome}`;
 }
 
-interface Answer {
-  /** Method and path. */
+interface ApiResponse {
+  /** The method and the path. */
   readonly call: string;
   readonly status: number;
   readonly text: string;
@@ -206,25 +206,25 @@ async function send(
   { fetch }: SmokeEffects,
   url: string,
   request: RequestInit & { readonly signal: AbortSignal },
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const { host, pathname } = new URL(url);
   const call = `${request.method} ${pathname}`;
-  let answer: Answer;
+  let result: ApiResponse;
   try {
     const response = await fetch(url, { ...request, redirect: 'error' });
-    answer = { call, status: response.status, text: await response.text() };
+    result = { call, status: response.status, text: await response.text() };
   } catch (error) {
     const reason = request.signal.aborted ? reasonOf(request.signal) : codeOf(error);
-    throw new SmokeError(`${call} was not answered by ${host} (${reason})`);
+    throw new SmokeError(`${call} got no response from ${host} (${reason})`);
   }
-  const { status, text } = answer;
-  if ((status >= 200 && status < 300) || (status === 404 && request.method !== 'POST')) return answer;
+  const { status, text } = result;
+  if ((status >= 200 && status < 300) || (status === 404 && request.method !== 'POST')) return result;
   const { error, code, errors = [] } = parseJson(refusalSchema, text) ?? {};
   const codes = [error, code, ...errors.flatMap(finding => [finding.pointer, finding.code])].filter(Boolean).join(' ');
   throw new SmokeError(`${call} returned ${status}${codes === '' ? '' : ` (${codes})`}`);
 }
 
-function read<Schema extends z.ZodMiniType>(schema: Schema, { call, status, text }: Answer): z.output<Schema> {
+function read<Schema extends z.ZodMiniType>(schema: Schema, { call, status, text }: ApiResponse): z.output<Schema> {
   const value = parseJson(schema, text);
   if (value !== undefined) return value;
   throw new SmokeError(`${call} returned ${status} with unexpected content`);
@@ -245,10 +245,10 @@ function codeOf(error: unknown): string {
 }
 
 function reasonOf({ reason }: AbortSignal): string {
-  return reason instanceof SmokeError ? reason.message : 'not done in time';
+  return reason instanceof SmokeError ? reason.message : 'timed out';
 }
 
-/** Waits for work that cannot be aborted. If the signal aborts, the work continues. */
+/** Waits for work that cannot be aborted. If the signal aborts, stops waiting while the work continues. */
 async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(new SmokeError(reasonOf(signal)));
@@ -275,7 +275,7 @@ const deliverySchema = z.object({
 
 const word = z.string().check(z.regex(/^[\w./-]{1,100}$/));
 
-/** The codes of a failure: OAuth's `error`, or the codes of problem details. */
+/** The codes of an error response, which is an OAuth error or problem details. */
 const refusalSchema = z.object({
   error: z.optional(word),
   code: z.optional(word),

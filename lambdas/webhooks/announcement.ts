@@ -4,18 +4,17 @@ import { isoTime } from '../platform/clock.ts';
 import type { webhookKey } from './webhook.ts';
 
 /*
- * A transactional outbox: an announcement for the operators' topic is stored in the webhook's item, in the same write as its change.
- * Neither is ever stored alone. The sweeper finds such items in the index `announcements` (announcementShard, announcementAt =
- * `<time>#<accountId>#<eventName>`), publishes the announcement and then removes it. A later change replaces an unpublished
- * announcement.
+ * A transactional outbox. One write stores a change of a webhook and its announcement for the operators' topic, so neither is stored
+ * alone. The sweeper finds such items in the index `announcements` (announcementShard, announcementAt = `<time>#<accountId>#<eventName>`),
+ * publishes the announcement and then removes it. A later change replaces an unpublished announcement.
  */
 
-/** The only partition of the index, which contains only unpublished announcements. */
+/** The only partition of the index. It contains only unpublished announcements. */
 export const announcementShard = '0';
 
 export const announcementIndex = 'announcements';
 
-/** A change of a webhook of which operators are notified. */
+/** A change of a webhook that operators are notified about. */
 export type Announcement = Readonly<z.infer<typeof announcement>>;
 
 /** A webhook's item with an announcement to publish. */
@@ -26,12 +25,12 @@ export function parseAnnouncedItem(item: Item | undefined): AnnouncedItem | unde
   return announcedItem.safeParse(item).data;
 }
 
-/** Returns the announcement of a change that was not caused by an attempt. */
+/** Returns the announcement of a change that no attempt caused. */
 export function unattempted(type: Announcement['type'], since: number, reason: Announcement['reason']): Announcement {
   return { type, since, reason, lastResult: null, deliveryId: null };
 }
 
-/** Returns the attributes that announce a change of a webhook, for the write of the change. */
+/** Returns the attributes that announce a change of a webhook. The write of the change must store them. */
 export function announcing(unannounced: Announcement, { accountId, eventName }: ReturnType<typeof webhookKey>): Item {
   const announcementAt = `${isoTime(unannounced.since)}#${accountId}#${eventName}`;
   return { unannounced, announcementShard, announcementAt };
@@ -39,11 +38,11 @@ export function announcing(unannounced: Announcement, { accountId, eventName }: 
 
 const announcement = z.object({
   type: z.enum(['webhook.failing', 'webhook.suspended', 'webhook.reactivated', 'webhook.recovered']),
-  /** The start of the state in `type`, or of the state that `webhook.recovered` ended, in milliseconds since the epoch. */
+  /** The start of the state that `type` announces or, for `webhook.recovered`, ends, in milliseconds since the epoch. */
   since: z.int(),
   /** The reason for the suspension. */
   reason: z.nullable(z.enum(['gone', 'no_success', 'operator'])),
-  /** `result` of the attempt that caused the change, if any. */
+  /** The `result` of the attempt that caused the change, if any. */
   lastResult: z.nullable(z.string()),
   /** The delivery whose attempt caused the change, if any. */
   deliveryId: z.nullable(z.string()),
@@ -52,7 +51,7 @@ const announcement = z.object({
 const announcedItem = z.object({
   accountId: z.string(),
   eventName: z.string(),
-  /** Absent if no webhook is registered. The announcement is then not published. */
+  /** Undefined if no webhook is registered. The announcement is then not published. */
   webhookId: z.optional(z.string()),
   unannounced: announcement,
 });

@@ -3,11 +3,11 @@ import { webhookRecord } from './representation.ts';
 import { eventNameSchema } from './webhook.ts';
 
 /*
- * The responses of the webhooks API, in addition to a webhook's record. Functions import only the types, because the schemas are for
- * readers of responses and for the OpenAPI document.
+ * The responses of the webhooks API, in addition to a webhook's record. Functions import only the types. The schemas are for the OpenAPI
+ * document and for clients.
  */
 
-/** An event without a webhook, and the time of its last occurrence, accurate to the hour. */
+/** An event without a webhook. `ultimo_em` is the time of its last occurrence, accurate to the hour. */
 export const eventWithoutWebhook = z.object({ evento: eventNameSchema, ultimo_em: z.iso.datetime() });
 
 export const webhookList = z.object({

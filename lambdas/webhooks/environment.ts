@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { list, optionalText, text, wholeNumber } from '../platform/environment.ts';
 
-/** The common environment of the functions behind {base_url}. */
+/** The environment that the functions of {base_url} share. */
 export const baseApiEnvironment = z.object({
   CLIENTS_TABLE: text,
   USERS_TABLE: text,
@@ -13,13 +13,13 @@ export const baseApiEnvironment = z.object({
   ISSUER: text,
   /** {base_url}, the `aud` of access tokens. */
   AUDIENCE: text,
-  /** The page that explains the codes of refusals. */
+  /** The page that explains the error codes. */
   DOCS_URL: optionalText,
 });
 
 export const webhooksApiEnvironment = z.extend(baseApiEnvironment, {
   /** Host names of the service's own APIs, which must not be destinations of deliveries. */
   OWN_HOSTS: list,
-  /** Maximum registrations and replacements per account and minute. */
+  /** The maximum number of registrations and replacements per account and minute. */
   REGISTRATION_LIMIT: wholeNumber,
 });

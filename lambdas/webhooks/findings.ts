@@ -1,7 +1,7 @@
 import { type Finding, type FindingTable, finding } from '../api/findings.ts';
 import { maximumUrlLength, type UrlFinding, type UrlRule, urlRules } from '../platform/egress/url-rules.ts';
 
-/** The texts about a URL that breaks a rule of the URL policy, whose own texts are only in English. */
+/** The findings of the URL policy, with the Portuguese texts that its rules lack. */
 const urlFindings = {
   well_formed: { ...urlRules.well_formed, pt: 'A URL não é Unicode bem formado.' },
   length: { ...urlRules.length, pt: `A URL tem mais de ${maximumUrlLength} caracteres.` },
@@ -38,13 +38,13 @@ export const webhookFindings = {
   ...urlFindings,
   not_found: {
     code: 'url_not_public',
-    en: 'The host does not resolve: the name does not exist in DNS.',
+    en: 'The host name does not exist in DNS.',
     pt: 'O host não pode ser resolvido: esse nome não existe no DNS.',
   },
-  /** The name may exist, but its servers did not respond. */
+  /** Reported if the DNS servers did not respond. The name may exist. */
   temporary: {
     code: 'url_not_public',
-    en: 'The host could not be resolved. Check its DNS servers, then try again.',
+    en: 'Could not resolve the host. Check its DNS servers, then try again.',
     pt: 'Não foi possível resolver o host agora: verifique os servidores DNS dele e tente novamente.',
   },
 } as const satisfies FindingTable;

@@ -24,9 +24,9 @@ export const webhookRecord = z.object({
   autorizacao_definida: z.boolean(),
   estado: z.enum(Object.values(wireStatuses)),
   motivo_suspensao: z.nullable(z.enum(Object.values(wireReasons))),
-  /** The time since which every attempt has failed. */
+  /** The start of the failures if every attempt since then has failed. */
   falhando_desde: z.nullable(z.iso.datetime()),
-  /** The time since which the event uses the slow lane. This time outlives the registration. */
+  /** The time since which the event has used the slow lane. It does not change if the webhook is registered again. */
   lento_desde: z.nullable(z.iso.datetime()),
   /** The replaced signing secrets that still sign, newest first. */
   segredos_anteriores: z.array(replacedSecret),
@@ -40,7 +40,7 @@ export type WebhookRecord = z.infer<typeof webhookRecord>;
 /**
  * Returns the record of a stored webhook. `now` determines which replaced secrets still sign.
  *
- * @param slowSince - the time since which its event uses the slow lane, if it does.
+ * @param slowSince - the time since which the event has used the slow lane, if it does.
  */
 export function toWebhookRecord(stored: Webhook, slowSince: number | undefined, now: number): WebhookRecord {
   return {
@@ -60,6 +60,6 @@ export function toWebhookRecord(stored: Webhook, slowSince: number | undefined, 
   };
 }
 
-function isoOrNull(moment: number | undefined): string | null {
-  return moment === undefined ? null : isoTime(moment);
+function isoOrNull(time: number | undefined): string | null {
+  return time === undefined ? null : isoTime(time);
 }

@@ -2,7 +2,7 @@ import type { RequiredScope } from '../api/authorization.ts';
 import type { ProblemTable } from '../api/problem.ts';
 import type { RouteTable } from '../platform/route-table.ts';
 
-/** The routes of registrations. Their refusals follow below. */
+/** The routes of registrations. `webhookProblems` defines their errors. */
 export const webhookRoutes = {
   Webhooks: {
     path: '/v1/webhooks',
@@ -56,9 +56,9 @@ export const webhookRoutes = {
   },
 } as const satisfies RouteTable<RequiredScope, keyof typeof webhookProblems>;
 
-/** The refusals of requests about a webhook. */
+/** The errors of requests about a webhook. */
 export const webhookProblems = {
-  /** Also for an unknown event name, which never has a webhook. */
+  /** Also returned for an unknown event name. */
   webhook_not_found: {
     status: 404,
     en: 'There is no webhook for this event.',

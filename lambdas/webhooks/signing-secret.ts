@@ -3,7 +3,7 @@ import type { SigningSecret } from './webhook.ts';
 
 export type MakeSigningSecret = () => string;
 
-/** Creates a generator of random 256-bit secrets in the Standard Webhooks format: `whsec_` and the bytes in base64. */
+/** Creates a generator of random 256-bit secrets in the Standard Webhooks format, which is `whsec_` and the bytes in base64. */
 export function makeSigningSecrets({ bytes }: Pick<Random, 'bytes'>): MakeSigningSecret {
   return function makeSecret() {
     return `whsec_${bytes(32).toString('base64')}`;
@@ -26,10 +26,10 @@ export type SecretRotation =
   | { readonly outcome: 'too_many'; readonly until: number };
 
 /**
- * Returns the secrets with `encrypted` as the current one. The list is newest first and contains only secrets that sign. At most four
- * replaced secrets sign, each for 24 h after its replacement.
+ * Returns the signing secrets, newest first, with `encrypted` as the current one. At most four replaced secrets still sign, each for 24 h
+ * after its replacement.
  *
- * @param isImmediate - true if the replaced secrets stop signing now.
+ * @param isImmediate - true if the replaced secrets stop signing immediately.
  */
 export function replaceSecret(
   secrets: readonly SigningSecret[],
@@ -45,8 +45,8 @@ export function replaceSecret(
   return { outcome: 'replaced', secrets: [current, ...replaced] };
 }
 
-/** Milliseconds for which a replaced secret still signs, so that receivers can migrate. */
+/** The time for which a replaced secret still signs, in milliseconds. Receivers can migrate during this time. */
 const secretOverlapMs = 24 * 60 * 60 * 1_000;
 
-/** Maximum number of replaced secrets that sign in addition to the current one. */
+/** The maximum number of replaced secrets that sign in addition to the current one. */
 const maximumReplaced = 4;

@@ -2,11 +2,11 @@ import { type Refuse, retryAfter } from '../api/problem.ts';
 import type { Pause } from '../platform/timer.ts';
 
 /**
- * Creates the retry of changes to a webhook, or its latest replay, that concurrent requests may change too. A change returns
- * `undefined` if another one came first. It is then retried with exponential backoff and full jitter.
+ * Creates the function that retries a change to a webhook or its latest replay. `change` returns `undefined` if a concurrent request changed
+ * the item first. The function then retries it with exponential backoff and full jitter.
  */
 export function makeTryChange({ pause, random }: { readonly pause: Pause; readonly random: () => number }) {
-  /** @throws {Problem} if another change came first each time. */
+  /** @throws {Problem} 503 if a concurrent request came first in every try. */
   return async function tryChange<Changed>(
     refuse: Refuse<'contended'>,
     change: () => Promise<Changed | undefined>,
@@ -23,5 +23,5 @@ export function makeTryChange({ pause, random }: { readonly pause: Pause; readon
 /** A try fails only if another change succeeds, so 10 concurrent changes need at most 10 tries. */
 const maxTries = 10;
 
-/** Minimum and maximum wait in milliseconds, in total at most 2.6 s. */
+/** The minimum and maximum wait between tries in milliseconds. All waits together take at most 2.6 s. */
 const [firstWait, maxWait] = [20, 500];

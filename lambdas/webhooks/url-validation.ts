@@ -8,9 +8,9 @@ import { urlFinding, webhookFindings } from './findings.ts';
 export type UrlValidation = ReturnType<typeof makeUrlValidation>;
 
 /**
- * Creates the validation of a URL at registration, by the rules of deliveries.
+ * Creates the validation of URLs at registration. It uses the same rules as deliveries.
  *
- * @param dependencies - `ownHosts`: the service's own host names, which must not be destinations of deliveries.
+ * @param dependencies - `ownHosts` contains the service's own host names, which must not be destinations of deliveries.
  */
 export function makeUrlValidation(dependencies: {
   readonly resolve: Resolve;
@@ -20,14 +20,14 @@ export function makeUrlValidation(dependencies: {
   const resolveDestination = makeResolveDestination(dependencies);
   return { validateText, validateHost };
 
-  /** Returns the findings that do not need DNS. */
+  /** Returns the findings that do not require DNS. */
   function validateText(text: string): readonly Finding[] {
     const verdict = parseWebhookUrl(text, dependencies.ownHosts);
     return verdict.outcome === 'refused' ? verdict.findings.map(urlFinding) : [];
   }
 
   /**
-   * Resolves the host of a URL with a valid text, and returns the findings on its addresses.
+   * Resolves the host of a URL that `validateText` accepted, and returns the findings on its addresses.
    *
    * @throws {ResolutionError} for an internal error.
    */
@@ -46,8 +46,8 @@ export function makeUrlValidation(dependencies: {
   }
 }
 
-/** Maximum time to resolve a host, in milliseconds. Meanwhile, the request occupies a Lambda execution. */
+/** The maximum time to resolve a host in milliseconds. The limit is short because the request occupies a Lambda execution. */
 const resolutionTimeoutMs = 2_000;
 
-/** The DNS timeouts of a registration. If the first query is lost, the response to the second query must still arrive in time. */
+/** The DNS timeouts of a registration. If the first query is lost, the response to the second must still arrive in time. */
 export const registrationNameServerOptions = { timeout: 500, maxTimeout: 1_000, tries: 3 } as const;

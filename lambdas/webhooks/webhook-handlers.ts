@@ -29,14 +29,14 @@ import { authorizationBinding, type EventName, secretBinding, type Webhook } fro
 import type { WebhookStore } from './webhook-store.ts';
 
 /**
- * Returns the times since which events use the slow lane, in milliseconds since the epoch, with `undefined` for other events. Accepts
- * at most 100 owners and returns the times in their order.
+ * Returns the times since which events have used the slow lane, in milliseconds since the epoch. Returns `undefined` for other events.
+ * Accepts at most 100 owners and returns the times in their order.
  */
 export type ReadSlowSince = (
   owners: readonly { readonly accountId: string; readonly eventName: EventName }[],
 ) => Promise<readonly (number | undefined)[]>;
 
-/** Returns the time at which each event of an account last had no webhook in the past 30 days, by name, in milliseconds since the epoch. */
+/** Returns the events of an account that occurred without a webhook in the past 30 days, with the latest time in milliseconds since the epoch. */
 export type ReadWithoutWebhook = (accountId: string) => Promise<ReadonlyMap<EventName, number>>;
 
 export function makeWebhookHandlers(dependencies: {
@@ -45,13 +45,13 @@ export function makeWebhookHandlers(dependencies: {
   readonly readWithoutWebhook: ReadWithoutWebhook;
   readonly encryption: Pick<Encryption, 'encrypt'>;
   readonly urls: UrlValidation;
-  /** Counts a registration or replacement of an account. Above the limit, it returns the whole seconds to wait. */
+  /** Counts a registration or replacement of an account. Returns the whole seconds to wait if the account exceeds the limit. */
   readonly countRegistration: (accountId: string) => Promise<number | undefined>;
   readonly makeSecret: MakeSigningSecret;
   readonly makeId: MakeId;
   readonly now: Clock;
   readonly pause: Pause;
-  /** Draws from [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
 }): Handlers<typeof webhookRoutes> {
   const { store, readSlowSince, readWithoutWebhook, encryption, urls, countRegistration, makeSecret, makeId, now } =
@@ -70,13 +70,13 @@ export function makeWebhookHandlers(dependencies: {
 
   async function listWebhooks({ caller }: Context<'listWebhooks'>): Promise<HttpResponse> {
     const { accountId } = caller;
-    const [webhooks, without] = await Promise.all([store.list(accountId), readWithoutWebhook(accountId)]);
+    const [webhooks, withoutWebhook] = await Promise.all([store.list(accountId), readWithoutWebhook(accountId)]);
     const slowSince = await readSlowSince(webhooks);
     const registered = new Set(webhooks.map(({ eventName }) => eventName));
-    const dropped = [...without].filter(([eventName]) => !registered.has(eventName));
+    const unregistered = [...withoutWebhook].filter(([eventName]) => !registered.has(eventName));
     return jsonResponse<typeof webhookList>(200, {
       webhooks: webhooks.map((webhook, at) => toWebhookRecord(webhook, slowSince[at], now())),
-      eventos_sem_webhook: dropped.map(([evento, moment]) => ({ evento, ultimo_em: isoTime(moment) })),
+      eventos_sem_webhook: unregistered.map(([evento, latest]) => ({ evento, ultimo_em: isoTime(latest) })),
     });
   }
 
@@ -84,28 +84,28 @@ export function makeWebhookHandlers(dependencies: {
     const { evento: eventName, url, autorizacao } = await readBodyWithUrl(registration, context);
     const { accountId } = context.caller;
     const secret = makeSecret();
-    // Runs all steps that can fail before the registration, because only its response contains the secret.
+    // Only the response contains the secret, so all steps that can fail precede the registration.
     const [encrypted, encryptedAuthorization, [slowSince]] = await Promise.all([
       encryption.encrypt(secret, secretBinding(accountId, eventName)),
       encryptAuthorization(accountId, eventName, autorizacao),
       readSlowSince([{ accountId, eventName }]),
     ]);
-    const moment = now();
+    const createdAt = now();
     const registered = await store.create({
       accountId,
       eventName,
       webhookId: makeId(22),
       url,
       encryptedAuthorization,
-      secrets: [{ encrypted, createdAt: moment }],
+      secrets: [{ encrypted, createdAt }],
       status: 'active',
       suspensionReason: null,
-      createdAt: moment,
-      updatedAt: moment,
+      createdAt,
+      updatedAt: createdAt,
     });
     if (!registered) throw context.refuse('webhook_exists');
     const location = fillIn(webhookRoutes.Webhook.path, { evento: eventName });
-    const body = { ...toWebhookRecord(registered, slowSince, moment), segredo: secret };
+    const body = { ...toWebhookRecord(registered, slowSince, createdAt), segredo: secret };
     return jsonResponse<typeof registeredWebhook>(201, body, { location });
   }
 
@@ -123,9 +123,9 @@ export function makeWebhookHandlers(dependencies: {
     const { accountId } = context.caller;
     const encryptedAuthorization = await encryptAuthorization(accountId, eventName, autorizacao);
     const webhook = await tryChange(context.refuse, async () => {
-      const read = await store.find(accountId, eventName);
-      if (!read) throw context.refuse('webhook_not_found');
-      return store.replace(read, { url, encryptedAuthorization, updatedAt: now() });
+      const current = await store.find(accountId, eventName);
+      if (!current) throw context.refuse('webhook_not_found');
+      return store.replace(current, { url, encryptedAuthorization, updatedAt: now() });
     });
     return respondWith(webhook);
   }
@@ -133,12 +133,12 @@ export function makeWebhookHandlers(dependencies: {
   async function deleteWebhook(context: Context<'deleteWebhook'>): Promise<HttpResponse> {
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
-    let asked: string | undefined;
+    let webhookId: string | undefined;
     return tryChange(context.refuse, async () => {
-      const removal = await store.remove(accountId, eventName, now(), asked);
+      const removal = await store.remove(accountId, eventName, now(), webhookId);
       if (removal === 'not_registered') throw context.refuse('webhook_not_found');
       if (removal === 'removed') return noContent;
-      asked = removal.contended;
+      webhookId = removal.contended;
       return undefined;
     });
   }
@@ -153,12 +153,12 @@ export function makeWebhookHandlers(dependencies: {
     return tryChange(refuse, async () => {
       const webhook = await store.find(accountId, eventName);
       if (!webhook) throw context.refuse('webhook_not_found');
-      const moment = now();
-      const replaced = replaceSecret(webhook.secrets, encrypted, moment, isImmediate);
+      const replacedAt = now();
+      const replaced = replaceSecret(webhook.secrets, encrypted, replacedAt, isImmediate);
       if (replaced.outcome === 'too_many') {
-        throw refuse('too_many_secrets', { headers: retryAfter((replaced.until - moment) / 1_000) });
+        throw refuse('too_many_secrets', { headers: retryAfter((replaced.until - replacedAt) / 1_000) });
       }
-      const isReplaced = await store.replaceSecrets(webhook, replaced.secrets, moment);
+      const isReplaced = await store.replaceSecrets(webhook, replaced.secrets, replacedAt);
       return isReplaced ? jsonResponse<typeof newSecret>(201, { segredo: secret }) : undefined;
     });
   }
@@ -178,8 +178,8 @@ export function makeWebhookHandlers(dependencies: {
   }
 
   /**
-   * Returns the body if it is valid. Counts the request before it resolves the host. Otherwise, silent name servers could occupy all
-   * executions of an account.
+   * Returns the body if it is valid. The request is counted before its host is resolved. Otherwise, an account could occupy all executions
+   * with name servers that do not respond.
    */
   async function readBodyWithUrl<Schema extends z.ZodMiniType>(
     schema: Schema,
@@ -192,8 +192,8 @@ export function makeWebhookHandlers(dependencies: {
     if (value === undefined || url === undefined || errors.length > 0) throw refuse('validation_failed', { errors });
     const seconds = await countRegistration(caller.accountId);
     if (seconds !== undefined) throw refuse('registrations_used_up', { headers: retryAfter(seconds) });
-    const errorsOfHost = await urls.validateHost(url);
-    if (errorsOfHost.length > 0) throw refuse('validation_failed', { errors: errorsOfHost });
+    const hostErrors = await urls.validateHost(url);
+    if (hostErrors.length > 0) throw refuse('validation_failed', { errors: hostErrors });
     return value;
   }
 
@@ -207,5 +207,4 @@ export function makeWebhookHandlers(dependencies: {
   }
 }
 
-/** A request of an operation. */
 type Context<Id extends OperationId<typeof webhookRoutes>> = ContextOf<typeof webhookRoutes, Id>;

@@ -7,21 +7,19 @@ import { type EventName, type SigningSecret, type Webhook, webhookIn, webhookKey
 export type WebhookStore = ReturnType<typeof makeWebhookStore>;
 
 /**
- * Creates the store of the table `Webhooks`: partition `accountId`, range `eventName`, one item per registration. An account's list is
- * one query. Deliveries read an item by the key in the event's message.
+ * Creates the store of the table `Webhooks`, with partition `accountId`, range `eventName` and one item per registration. One query lists
+ * the webhooks of an account. Deliveries read an item by the account and the event in the message.
  *
- * An operator's suspension outlives the registration: without a registration, the item contains only `status` and `suspensionReason`.
- * It is then not a webhook (`webhookIn`), and the next registration is suspended too. With one item, a single condition resolves races
- * between an operator, a removal, a registration and the sweeper.
- *
- * Reads are consistent. `undefined` means that the webhook does not exist.
+ * After a removal, an operator's suspension remains as an item that contains only `status` and `suspensionReason`. This item is not a webhook
+ * (see `webhookIn`), but it suspends the next registration. A condition on the single item resolves races between an operator, a removal, a
+ * registration and the sweeper. Reads are consistent, and return `undefined` if the webhook does not exist.
  */
 export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   return { create, find, list, replace, remove, replaceSecrets, reactivate, noteTest };
 
   /**
-   * Returns the stored webhook, which is suspended if an operator suspended an earlier one and did not reactivate it. Returns
-   * `undefined` if the account already has a webhook for this event.
+   * Stores a webhook and returns it. The webhook is suspended if an operator's suspension of an earlier registration remains. Returns
+   * `undefined` if the account already has a webhook for the event.
    */
   function create(webhook: Webhook): Promise<Webhook | undefined> {
     const { accountId, eventName, webhookId, status, suspensionReason, ...others } = webhook;
@@ -33,7 +31,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
         suspensionReason: expression`if_not_exists(suspensionReason, ${suspensionReason})`,
       },
       when: expression`attribute_not_exists(webhookId)`,
-      isOwn: stored => stored.webhookId === webhookId, // its receiver may have caused a suspension before the retry
+      isOwn: stored => stored.webhookId === webhookId, // compares only the id, because the receiver may have caused a suspension
     });
   }
 
@@ -48,15 +46,15 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   }
 
   /**
-   * Sets the URL and authorization of a webhook that was read. A different URL also resets its health and ends a suspension, unless an
-   * operator caused it. Returns `undefined` if its registration, URL or state has changed since.
+   * Sets the URL and the authorization of a webhook. A different URL also resets its health and ends any suspension except an operator's.
+   * Returns `undefined` if the registration, URL or state has changed since the webhook was read.
    */
   async function replace(
-    read: Webhook,
+    webhook: Webhook,
     { url, encryptedAuthorization, updatedAt }: Replacement,
   ): Promise<Webhook | undefined> {
-    const { accountId, eventName, webhookId, status, suspensionReason } = read;
-    const isOtherUrl = !isSameUrl(read.url, url);
+    const { accountId, eventName, webhookId, status, suspensionReason } = webhook;
+    const isOtherUrl = !isSameUrl(webhook.url, url);
     const endsSuspension = isOtherUrl && status === 'suspended' && suspensionReason !== 'operator';
     return update(accountId, eventName, {
       set: {
@@ -64,36 +62,36 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
         encryptedAuthorization,
         updatedAt,
         ...(isOtherUrl && resetHealth(updatedAt)),
-        ...(endsSuspension && { ...active, ...reactivation(read, updatedAt) }),
+        ...(endsSuspension && { ...active, ...reactivation(webhook, updatedAt) }),
       },
-      when: expression`webhookId = ${webhookId} AND url = ${read.url} AND status = ${status}
+      when: expression`webhookId = ${webhookId} AND url = ${webhook.url} AND status = ${status}
         AND suspensionReason = ${suspensionReason}`,
     });
   }
 
   /**
-   * Removes the registration that it reads, but not a later registration. An operator's suspension remains for the next registration. An
-   * unpublished announcement is deleted.
+   * Removes the current registration and an unpublished announcement. A registration that is stored after the read remains. An operator's
+   * suspension remains for the next registration.
    *
-   * @param only - the id of the registration, if an earlier try has read it
+   * @param only - the id of the registration, if an earlier try has read it.
    */
   async function remove(accountId: string, eventName: EventName, now: number, only?: string): Promise<Removal> {
     const item = await readItem(accountId, eventName);
     if (item?.webhookId === undefined) return 'not_registered';
-    if (only !== undefined && item.webhookId !== only) return 'removed'; // by another request, before the current registration
+    if (only !== undefined && item.webhookId !== only) return 'removed'; // another request removed it and a later one registered again
     const { webhookId, status, suspensionReason } = item;
     const Key = webhookKey(accountId, eventName);
-    const hold = { ...Key, status, suspensionReason, updatedAt: now };
-    const isAsRead = conditionOf(expression`webhookId = ${webhookId} AND suspensionReason = ${suspensionReason}`);
+    const suspension = { ...Key, status, suspensionReason, updatedAt: now };
+    const isUnchanged = conditionOf(expression`webhookId = ${webhookId} AND suspensionReason = ${suspensionReason}`);
     const removal =
       suspensionReason === 'operator'
-        ? dynamo(new PutCommand({ TableName: table, Item: hold, ...isAsRead }))
-        : dynamo(new DeleteCommand({ TableName: table, Key, ...isAsRead }));
+        ? dynamo(new PutCommand({ TableName: table, Item: suspension, ...isUnchanged }))
+        : dynamo(new DeleteCommand({ TableName: table, Key, ...isUnchanged }));
     const isGone = async () => (await find(accountId, eventName))?.webhookId !== webhookId;
     return (await isWritten(removal, isGone)) ? 'removed' : { contended: String(webhookId) };
   }
 
-  /** Sets the secrets of a webhook that was read. Returns false if its registration or secrets have changed since. */
+  /** Sets the secrets of a webhook. Returns false if its registration or secrets have changed since it was read. */
   async function replaceSecrets(
     { accountId, eventName, webhookId, secrets: [current] }: Webhook,
     secrets: readonly SigningSecret[],
@@ -101,18 +99,18 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   ): Promise<boolean> {
     const isReplaced = await update(accountId, eventName, {
       set: { secrets, updatedAt },
-      // Encryption never returns the same text twice, so the current secret identifies the list read.
+      // Encryption never returns the same text twice, so the current secret identifies the list.
       when: expression`webhookId = ${webhookId} AND secrets[0].encrypted = ${current?.encrypted ?? ''}`,
     });
     if (isReplaced) return true;
-    const found = await find(accountId, eventName);
-    return found?.webhookId === webhookId && found.secrets[0]?.encrypted === secrets[0]?.encrypted;
+    const latest = await find(accountId, eventName);
+    return latest?.webhookId === webhookId && latest.secrets[0]?.encrypted === secrets[0]?.encrypted;
   }
 
   /**
    * Ends a suspension and resets the webhook's health. Returns the webhook after the change.
    *
-   * @param byOperator - only operators can end an operator's suspension.
+   * @param byOperator - true for an operator. Only operators can end an operator's suspension.
    */
   async function reactivate(
     accountId: string,
@@ -144,7 +142,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
     return Item;
   }
 
-  /** Returns the updated webhook, or `undefined` if the condition does not hold. */
+  /** Updates a webhook and returns it. Returns `undefined` if the condition is false. */
   async function update(
     accountId: string,
     eventName: EventName,
@@ -190,12 +188,12 @@ function resetHealth(resetAt: number): Item {
 /** The new values of a replacement. Times are in milliseconds since the epoch. */
 interface Replacement {
   readonly url: string;
-  /** If absent, the stored authorization is removed, so that a new host never receives an old credential. */
+  /** If undefined, the stored authorization is removed, so a new host never receives an old credential. */
   readonly encryptedAuthorization: string | undefined;
   readonly updatedAt: number;
 }
 
-/** The outcome of a removal. `contended` is the id of a registration that remains, because another change came first. */
+/** The outcome of a removal. `contended` is the id of a registration that remains because a concurrent request changed it. */
 type Removal = 'removed' | 'not_registered' | { readonly contended: string };
 
 /** Returns whether two URLs are equal (WHATWG URL section 4.6). */

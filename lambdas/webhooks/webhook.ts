@@ -17,7 +17,7 @@ export const eventNameSchema = z.enum(EVENT_NAMES);
 
 export type EventName = z.infer<typeof eventNameSchema>;
 
-/** Returns whether a text is exactly one of the event names. */
+/** Returns whether a string is an event name. */
 export function isEventName(text: string): text is EventName {
   return eventNameSchema.safeParse(text).success;
 }
@@ -71,20 +71,20 @@ const signingSecret = z.object({
   /** The `whsec_…` text, encrypted under `secretBinding`. */
   encrypted: z.string(),
   createdAt: milliseconds,
-  /** The time at which a newer secret replaced it. It still signs for some time after that. */
+  /** The time at which a newer secret replaced it. A replaced secret still signs for 24 h. */
   replacedAt: z.optional(milliseconds),
 });
 
 const webhook = z.object({
   accountId: z.string(),
   eventName: eventNameSchema,
-  /** Unique per registration, so that a registration never receives the events of an earlier registration. */
+  /** The unique id of the registration. It prevents a registration from receiving the events of an earlier one. */
   webhookId: z.string(),
-  /** The registered URL. It is validated at registration and at every attempt. */
+  /** The registered URL, which is validated at registration and at every attempt. */
   url: z.string(),
   /** The Authorization header's value, encrypted under `authorizationBinding`. */
   encryptedAuthorization: z.optional(z.string()),
-  /** Newest first. The first secret is the current one. */
+  /** The secrets, newest first. The first one is the current secret. */
   secrets: z.array(signingSecret),
   status: z.enum(['active', 'suspended']),
   suspensionReason: z.nullable(z.enum(['gone', 'no_success', 'operator'])),
@@ -92,9 +92,9 @@ const webhook = z.object({
   resetAt: z.optional(milliseconds),
   /** The time of the first failed attempt since the last registration, URL change, reactivation or success. */
   failingSince: z.optional(milliseconds),
-  /** The failure duration at its last announcement, in milliseconds. */
+  /** The duration of the failures at the last announcement, in milliseconds. */
   failingMark: z.optional(milliseconds),
-  /** The start of the last announced failure. It remains until a success, which is announced as a recovery. */
+  /** The start of the last announced failures. It remains until a success, which is announced as a recovery. */
   announcedSince: z.optional(milliseconds),
   /** The time of the last requested test. */
   testedAt: z.optional(milliseconds),

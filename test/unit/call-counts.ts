@@ -2,46 +2,46 @@ import { vi } from 'vitest';
 import type { Database } from '../support/database/database.ts';
 import type { Stage } from '../support/stage.ts';
 
-/** Calls to the store, and the items that they read and wrote. */
+/** The numbers of calls to the store and of items read and written. */
 export type CallCounts = Readonly<typeof nothing>;
 
-/** Counts what is sent through a test file's database from now on. */
+/** Starts counting the calls to the database of a test file. */
 export function countCalls(database: Database) {
-  const { begin, addRead, looks } = makeCounts();
+  const { begin, addRead, controls } = makeCounts();
   database.client.middlewareStack.add(
     (next, context) => async args => {
       begin(context.commandName ?? '', args.input as unknown as Input);
-      const answer = await next(args);
-      addRead(answer.output);
-      return answer;
+      const response = await next(args);
+      addRead(response.output);
+      return response;
     },
     { step: 'initialize', name: 'countCalls' },
   );
-  return looks;
+  return controls;
 }
 
-/** Counts what is asked of the tables of a stage from now on, except for who asks. */
+/** Starts counting the calls to the tables of a stage, except for the authentication of the caller. */
 export function countCommands({ tables }: Pick<Stage, 'tables'>) {
-  const { begin, addRead, looks } = makeCounts();
+  const { begin, addRead, controls } = makeCounts();
   const { execute } = tables;
   vi.spyOn(tables, 'execute').mockImplementation(command => {
     if (/"(?:Clients|Users|Sessions)"/.test(JSON.stringify(command.input))) return execute(command);
     begin(command.constructor.name, command.input);
-    const answer = execute(command);
-    addRead(answer);
-    return answer;
+    const response = execute(command);
+    addRead(response);
+    return response;
   });
-  return looks;
+  return controls;
 }
 
 function makeCounts() {
   let counts = nothing;
   let isContended = false;
   let lostCounts = 0;
-  return { begin, addRead, looks: { take, contended } };
+  return { begin, addRead, controls: { take, contended } };
 
   function begin(name: string, input: Input): void {
-    // DynamoDB bills reads by key alike, whether or not the item is there.
+    // DynamoDB also bills reads of missing items.
     const { RequestItems = {}, Statements = [] } = input;
     const keys = Object.values(RequestItems).flatMap(({ Keys = [] }) => Keys);
     const read = keys.length + Number(name.startsWith('Get'));
@@ -52,27 +52,27 @@ function makeCounts() {
     }
   }
 
-  /** A rate limit takes four conditional writes at most. The third one succeeds: otherwise the request would end there. */
+  /** Lets the third conditional write of a rate limit succeed. Otherwise, the request would end at the limit. */
   function isLastCount({ Key = {} }: Input): boolean {
     if (!String(Key.id).startsWith('limit#')) return false;
     lostCounts += 1;
     return lostCounts >= 3;
   }
 
-  /** Counts what a query read: also what a filter left out. */
-  function addRead(answer: object): void {
-    const { ScannedCount = 0 }: { readonly ScannedCount?: number } = { ...answer };
+  /** Counts the items that a query read, including those that its filter removed. */
+  function addRead(response: object): void {
+    const { ScannedCount = 0 }: { readonly ScannedCount?: number } = { ...response };
     counts = { ...counts, read: counts.read + ScannedCount };
   }
 
-  /** Returns the counts so far, and starts again at zero. */
+  /** Returns the counts and resets them. */
   function take(): CallCounts {
-    const taken = counts;
+    const result = counts;
     counts = nothing;
-    return taken;
+    return result;
   }
 
-  /** Has every conditional write lose its race while this runs, but for the last try to count. */
+  /** Makes every conditional write fail during `run`, except for the last write of a rate limit. */
   async function contended<Result>(run: () => Promise<Result>): Promise<Result> {
     isContended = true;
     lostCounts = 0;

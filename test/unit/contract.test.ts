@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { webhook } from '../../tools/openapi/examples.ts';
 import { deliveryFaults, type Exchange, responseFaults } from '../support/contract/judge.ts';
 
-// The end-to-end tests and the world judge every answer and delivery by the OpenAPI document. The judge must find each kind of fault.
+// Tests the checks that compare responses and deliveries of other tests with the OpenAPI documents.
 
 const headersOf = (more: Record<string, string>) =>
   new Headers({ 'cache-control': 'no-store', 'apigw-requestid': 'AbCdEfGhIjKlMnO=', date: 'today', ...more });
 
-/** Returns the answer to a request for a webhook, with other headers and another body. */
-const shown = (headers: Record<string, string> = {}, body: object = webhook): Exchange => ({
+/** Returns a response to a request for a webhook, with additional headers and another body. */
+const response = (headers: Record<string, string> = {}, body: object = webhook): Exchange => ({
   host: 'base',
   method: 'GET',
   path: '/v1/webhooks/demanda.criada',
@@ -17,42 +17,42 @@ const shown = (headers: Record<string, string> = {}, body: object = webhook): Ex
   body: JSON.stringify(body),
 });
 
-const refused = (changes: object = {}): Exchange => {
+const rejection = (changes: object = {}): Exchange => {
   const problem = { type: 'about:blank', title: 'Not Found', status: 404, detail: '…', requisicao: 'x' };
   const headers = { 'content-type': 'application/problem+json', 'content-language': 'en' };
-  return { ...shown(headers, { ...problem, code: 'webhook_not_found', ...changes }), status: 404 };
+  return { ...response(headers, { ...problem, code: 'webhook_not_found', ...changes }), status: 404 };
 };
 
-describe('the judgement of an answer', () => {
-  it('finds no fault in a described response', () => {
-    expect([...responseFaults(shown()), ...responseFaults(refused())]).toEqual([]);
+describe('the check of a response', () => {
+  it('reports no fault in a described response', () => {
+    expect([...responseFaults(response()), ...responseFaults(rejection())]).toEqual([]);
   });
 
   it.each<[what: string, exchange: Exchange, fault: RegExp]>([
-    ['a status', { ...shown(), status: 201 }, /status 201/],
-    ['a property', shown({}, { ...webhook, segredo: 'whsec_' }), /additional properties/],
-    ['a value', shown({}, { ...webhook, estado: 'novo' }), /\/estado/],
-    ['a header', shown({ 'x-debug': '1' }), /x-debug/],
-    ['the value of a header', shown({ 'cache-control': 'private' }), /Cache-Control/],
-    ['a missing header', { ...shown(), headers: new Headers({ 'content-type': 'application/json' }) }, /missing/],
-    ['a content type', shown({ 'content-type': 'text/html' }), /text\/html/],
-    ['a code of another operation', refused({ code: 'delivery_not_found' }), /delivery_not_found/],
-    ['a status of the body', refused({ status: 410 }), /status 410/],
-    ['content in an empty response', { ...shown(), method: 'DELETE', status: 204 }, /content/],
-    ['another status at an unknown path', { ...refused(), path: '/v2', status: 403 }, /status 403/],
+    ['a status', { ...response(), status: 201 }, /status 201/],
+    ['a property', response({}, { ...webhook, segredo: 'whsec_' }), /additional properties/],
+    ['a value', response({}, { ...webhook, estado: 'novo' }), /\/estado/],
+    ['a header', response({ 'x-debug': '1' }), /x-debug/],
+    ['the value of a header', response({ 'cache-control': 'private' }), /Cache-Control/],
+    ['a missing header', { ...response(), headers: new Headers({ 'content-type': 'application/json' }) }, /missing/],
+    ['a content type', response({ 'content-type': 'text/html' }), /text\/html/],
+    ['a code of another operation', rejection({ code: 'delivery_not_found' }), /delivery_not_found/],
+    ['a status of the body', rejection({ status: 410 }), /status 410/],
+    ['content in an empty response', { ...response(), method: 'DELETE', status: 204 }, /content/],
+    ['another status at an unknown path', { ...rejection(), path: '/v2', status: 403 }, /status 403/],
   ])('reports %s that is not described', (_what, exchange, fault) => {
     expect(responseFaults(exchange).join('\n')).toMatch(fault);
   });
 
   it('distinguishes the cases of one OAuth error', () => {
     const body = { error: 'invalid_request', error_description: 'The parameter token is required.' };
-    const exchange = { ...shown({ pragma: 'no-cache' }, body), host: 'auth', method: 'POST', status: 400 } as const;
+    const exchange = { ...response({ pragma: 'no-cache' }, body), host: 'auth', method: 'POST', status: 400 } as const;
     expect(responseFaults({ ...exchange, path: '/oauth/v1/revoke' })).toEqual([]);
     expect(responseFaults({ ...exchange, path: '/oauth/v1/token' }).join()).toMatch(/token is required/);
   });
 });
 
-describe('the judgement of a delivery', () => {
+describe('the check of a delivery', () => {
   const delivery = {
     method: 'POST',
     headers: {
@@ -68,7 +68,7 @@ describe('the judgement of a delivery', () => {
     body: '{"event":"demanda.criada","id_demanda":1}',
   };
 
-  it('finds no fault in a described response', () => {
+  it('reports no fault in a described delivery', () => {
     expect(deliveryFaults(delivery)).toEqual([]);
   });
 
@@ -79,7 +79,7 @@ describe('the judgement of a delivery', () => {
     ['a missing header', {}, { 'webhook-id': undefined }],
     ['an Accept', {}, { accept: 'application/json' }],
   ])('reports %s that is not described', (_what, changes, headers) => {
-    const arrived = { ...delivery, headers: { ...delivery.headers, ...headers }, ...changes };
-    expect(deliveryFaults(arrived)).toHaveLength(1);
+    const received = { ...delivery, headers: { ...delivery.headers, ...headers }, ...changes };
+    expect(deliveryFaults(received)).toHaveLength(1);
   });
 });

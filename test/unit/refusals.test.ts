@@ -16,45 +16,45 @@ import { webhookProblems, webhookRoutes } from '../../lambdas/webhooks/routes.ts
 import { firstCells, readPage, sectionOf } from '../support/markdown-page.ts';
 import { findingNames, findings, problems } from '../support/refusal-texts.ts';
 
-// The tables of what both hosts refuse. test/unit/api/api-refusals.test.ts and test/e2e/form-refusals.e2e.test.ts ask for each.
+// Tests the tables of errors of both hosts. test/unit/api/api-refusals.test.ts and test/e2e/form-refusals.e2e.test.ts cause each error.
 
 const cases = Object.entries(problems).map(([name, row]) => [name, { code: name, ...row }] as const);
 const titles = Object.entries(problemTitles);
-const placesOf = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
+const placeholdersOf = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
 
-describe('the texts of refusals', () => {
+describe('the texts of errors', () => {
   const sentences = [...cases, ...Object.entries(findings)];
 
-  it.each([...sentences, ...titles])('%s: in English and in Portuguese, with the same values', (_name, { en, pt }) => {
+  it.each([...sentences, ...titles])('are in English and Portuguese with the same values: %s', (_name, { en, pt }) => {
     expect(en).toMatch(/^[\x20-\x7e]+$/);
     expect(pt).toMatch(/^[\x20-\x7eÀ-ÿ]+$/);
     expect(pt).not.toBe(en);
-    expect(placesOf(pt)).toEqual(placesOf(en));
+    expect(placeholdersOf(pt)).toEqual(placeholdersOf(en));
     expect(en.replaceAll(/\{\w+\}/g, '')).not.toMatch(/[{}]/);
   });
 
-  it.each(sentences)('%s: in sentences', (_name, { en, pt }) => {
+  it.each(sentences)('are full sentences: %s', (_name, { en, pt }) => {
     expect(en).toMatch(/^[A-Z].*\.$/);
     expect(pt).toMatch(/^[A-ZÀ-Ý].*\.$/);
   });
 
-  it.each(['en', 'pt'] as const)('differ in %s for all cases', language => {
+  it.each(['en', 'pt'] as const)('are unique in %s', language => {
     const details = cases.map(([, texts]) => texts[language]);
     expect(new Set(details).size).toBe(details.length);
   });
 
-  it('have a title for each status, and no other', () => {
+  it('have a title for each status and no other titles', () => {
     const statuses = new Set(cases.map(([, { status }]) => status));
     expect(new Set(titles.map(([status]) => Number(status)))).toEqual(statuses);
   });
 
-  it('have no placeholders for refusals of handlers, which pass no values', () => {
+  it('have no placeholders for errors of handlers, which pass no values', () => {
     const texts = Object.values({ ...bodyProblems, ...webhookProblems, ...deliveryProblems }).map(({ en }) => en);
     expect(texts.filter(text => text.includes('{'))).toEqual([]);
   });
 });
 
-describe('the tables of refusals have no row that no operation lists', () => {
+describe('the tables of errors contain only rows that operations list', () => {
   const listedBy = (...tables: RouteTable[]) =>
     tables
       .flatMap(table => Object.values(table))
@@ -80,12 +80,12 @@ describe('the error catalogue of integrators', () => {
     ({ code }) => code,
   );
 
-  it.each(['docs/pt/erros.md', 'docs/en/errors.md'])('%s has an anchor for each code, and no others', file => {
+  it.each(['docs/pt/erros.md', 'docs/en/errors.md'])('%s has an anchor for each code and no other anchors', file => {
     const codes = readPage(file).headings.filter(({ level }) => level === 3);
     expect(codes.map(({ anchor }) => anchor).sort()).toEqual(Object.keys(statuses).sort());
   });
 
-  it.each(Object.entries(statuses))('%s has its statuses, one at each host', (code, rows = []) => {
+  it.each(Object.entries(statuses))('lists the statuses of %s, with one at each host', (code, rows = []) => {
     const [, status = ''] = /^\*\*Status (.+?)\.\*\*/.exec(sectionOf(errors, code)) ?? [];
     const named = new Set([...status.matchAll(/\d{3}/g)].map(([number]) => Number(number)));
     expect(named).toEqual(new Set(rows.map(row => row.status)));
@@ -95,7 +95,7 @@ describe('the error catalogue of integrators', () => {
   it.each([
     ['docs/pt/erros.md', 'pt'],
     ['docs/en/errors.md', 'en'],
-  ] as const)('%s shows refusals as they are', (file, language) => {
+  ] as const)('%s shows the actual errors', (file, language) => {
     const [problem, oauth] = readPage(file).blocks.map(({ text }) => JSON.parse(text));
     const code = 'validation_failed';
     const { status } = problems[code];
@@ -112,14 +112,14 @@ describe('the error catalogue of integrators', () => {
     expect(oauth).toEqual({ error, error_description });
   });
 
-  it('names each field of a problem', () => {
-    expect(firstCells(errors, 'Error format')).toEqual([Object.keys(problemBody.shape)]);
+  it('lists each field of a problem', () => {
+    expect(firstCells(errors, 'The form of errors')).toEqual([Object.keys(problemBody.shape)]);
   });
 });
 
-// Zod has its own texts, in one language. No response may contain them.
+// No response may contain the texts of zod, which are in one language.
 describe('every finding comes from the tables', () => {
-  const expectNamed = (found: readonly Finding[]) => {
+  const expectKnown = (found: readonly Finding[]) => {
     for (const { code, detail } of found)
       expect(findingNames({ code, detail: detail.en }, { code, detail: detail.pt })).not.toEqual([]);
   };
@@ -129,18 +129,18 @@ describe('every finding comes from the tables', () => {
     ['a replacement', replacement],
     ['a rotation of the secret', secretRotation],
     ['a replay', replayRequest],
-  ] as const)('whatever is sent as %s', (_case, schema: Parameters<typeof validate>[0]) => {
-    fc.assert(fc.property(anyBody, sent => expectNamed(validate(schema, sent).findings)));
+  ] as const)('for any body of %s', (_case, schema: Parameters<typeof validate>[0]) => {
+    fc.assert(fc.property(anyBody, sent => expectKnown(validate(schema, sent).findings)));
   });
 
-  it('whatever is asked of the history', () => {
+  it('for any query of the history', () => {
     const refuse = Problem.from(apiProblems);
     fc.assert(
       fc.property(anyQuery, text => {
         try {
           parseQuery(historyQuery, text, refuse);
         } catch (error) {
-          expectNamed((error as Problem).errors ?? []);
+          expectKnown((error as Problem).errors ?? []);
         }
       }),
     );
@@ -157,8 +157,8 @@ describe('every finding comes from the tables', () => {
   const anyQuery = fc.array(fc.tuple(anyName, anyText)).map(pairs => new URLSearchParams(pairs).toString());
 });
 
-// The types are what is tested: `npm run types` fails if an error that is expected here does not come.
-describe('an operation can refuse', () => {
+// These tests check types. `npm run types` fails if an expected type error does not occur.
+describe('an operation can throw', () => {
   const routes = {
     One: {
       path: '/x',
@@ -170,7 +170,7 @@ describe('an operation can refuse', () => {
     },
   } as const satisfies RouteTable<string, keyof typeof webhookProblems>;
 
-  it('what its row lists, and the faults of a body or of a form', () => {
+  it('the errors that its row lists and the errors of a body or form', () => {
     expectTypeOf<ContextOf<typeof routes, 'find'>['refuse']>().parameter(0).toEqualTypeOf<'webhook_not_found'>();
     expectTypeOf<ContextOf<typeof routes, 'put'>['refuse']>().parameter(0).toEqualTypeOf<'contended' | BodyRefusal>();
     const refuse = OAuthError.from(oauthCases);
@@ -181,7 +181,7 @@ describe('an operation can refuse', () => {
     introspect('token_of_another_client');
   });
 
-  it('only what its row lists, also in its handler', () => {
+  it('only errors that its row lists, even in its handler', () => {
     const finds = async (context: RequestContext<'webhook_not_found'>) => {
       throw context.refuse('webhook_not_found');
     };
@@ -189,17 +189,17 @@ describe('an operation can refuse', () => {
       throw context.refuse('contended');
     };
     resourcesOf(routes, webhookProblems, { find: finds, put: contends });
-    // @ts-expect-error -- the row does not list what the handler refuses
+    // @ts-expect-error -- the row does not list the error of the handler
     resourcesOf(routes, webhookProblems, { find: contends, put: contends });
-    // @ts-expect-error -- what the rows list is no name of that table
+    // @ts-expect-error -- the table does not contain the errors of the rows
     routes satisfies RouteTable<string, keyof typeof deliveryProblems>;
   });
 
-  it('with the values of the placeholders in its text', () => {
+  it('errors only with values for the placeholders in their texts', () => {
     const refuse = Problem.from(apiProblems);
-    // @ts-expect-error -- the text has a place for `allow`
+    // @ts-expect-error -- the text has the placeholder `allow`
     expect(refuse('method_not_allowed').detail.en).toContain('undefined');
-    // @ts-expect-error -- the text has a place for `values`
+    // @ts-expect-error -- the text has the placeholder `values`
     expect(finding({ pointer: '' }, findings.choice).detail.en).toContain('undefined');
     const { detail, message } = refuse('method_not_allowed', { values: { allow: 'GET, HEAD' } });
     expect(detail).toEqual({ en: 'This path supports GET, HEAD.', pt: 'Este caminho aceita GET, HEAD.' });

@@ -22,7 +22,7 @@ import { makeStage, type Stage, schedule } from '../support/stage.ts';
 import { type CallCounts, countCalls, countCommands } from './call-counts.ts';
 import { aDelivery, aRecord, noon } from './delivery/builders.ts';
 
-/* The capacity page has the maximum cost of each request. Here each request runs against a full store. */
+/* Tests the maximum cost of each request on the capacity page, with a full store. */
 
 const routes: readonly Route[] = [authRoutes, apiRoutes, webhookRoutes, deliveryRoutes].flatMap(table =>
   Object.values<Route>(table),
@@ -43,24 +43,24 @@ const operations = new Map(
   ),
 );
 
-const expectWithin = (request: string, taken: readonly CallCounts[]) => {
+const expectWithin = (request: string, measured: readonly CallCounts[]) => {
   const row = rowOf(request);
   for (const name of ['calls', 'read', 'written'] as const)
-    expect(Math.max(...taken.map(counts => counts[name])), `${name} of ${request}`).toBeLessThanOrEqual(row[name]);
+    expect(Math.max(...measured.map(counts => counts[name])), `${name} of ${request}`).toBeLessThanOrEqual(row[name]);
 };
 
-it('each operation has a row on the page, and each row an operation', () => {
+it('the page has exactly one row for each operation', () => {
   const named = rows?.map(([name = '']) => name.replaceAll('`', ''));
   expect(named).toEqual([...operations.values(), 'the token of a request to {base_url}']);
 });
 
-it('each command of operators is in one row of the page', async () => {
+it('the page has each command of operators in exactly one row', async () => {
   const verbsOf = async (...words: string[]) => {
     const { stdout } = await runOpsInProcess([...words, '--help']);
     const listed = stdout.split('Commands:\n')[1]?.split('\n\n')[0] ?? '';
     return [...listed.matchAll(/^ {2}([a-z-]+)/gm)].flatMap(([, verb = '']) => (verb === 'help' ? [] : [verb]));
   };
-  const commands: string[] = ['smoke']; // it does something without a verb, too
+  const commands: string[] = ['smoke']; // this command also runs without a verb
   for (const noun of await verbsOf()) {
     const verbs = await verbsOf(noun);
     commands.push(...(verbs.length === 0 ? [noun] : verbs.map(verb => `${noun} ${verb}`)));
@@ -71,7 +71,7 @@ it('each command of operators is in one row of the page', async () => {
   expect(named.toSorted()).toEqual(commands.toSorted());
 });
 
-describe('what a request to {base_url} asks of a full store', () => {
+describe('the cost of a request to {base_url} with a full store', () => {
   const [accountId, registered, gone, small, ninePages, thinPages, replayed] = [
     'conta-1',
     'demanda.criada',
@@ -79,7 +79,7 @@ describe('what a request to {base_url} asks of a full store', () => {
     'mensagem.recebida',
     'proposta.recebida',
     'demanda.finalizada',
-    'proposta.contratada', // another replay of it is kept, and its webhook is gone
+    'proposta.contratada', // has a stored replay but no webhook
   ] as const;
   const at = (eventName: EventName, path = '') => `/v1/webhooks/${eventName}${path}`;
   const range = { desde: '2026-11-19T00:00:00Z', ate: '2026-11-21T00:00:00Z', estado: 'falhou' };
@@ -90,7 +90,7 @@ describe('what a request to {base_url} asks of a full store', () => {
   let stage: Stage;
   let counts: ReturnType<typeof countCommands>;
 
-  /** Deliveries that ended in the last hour before noon; the newest hundred have expired, but are still in the indexes. */
+  /** Returns deliveries that ended in the last hour before noon. The newest 100 have expired, but are still in the indexes. */
   const history = (eventName: EventName, state: 'failed' | 'delivered', number: number, expired = 100): Item[] =>
     Array.from({ length: number }, (_, back) => {
       const id = `evt_${state[0]}${EVENT_NAMES.indexOf(eventName)}${String(back).padStart(25, '0')}`;
@@ -116,11 +116,11 @@ describe('what a request to {base_url} asks of a full store', () => {
       ...history(gone, 'delivered', 1_200, 1_200),
       ...history(small, 'failed', 100, 0),
       ...history(ninePages, 'failed', 850, 0),
-      // of the first four pages all but 49 are of an earlier registration
+      // all but 49 deliveries of the first four pages belong to an earlier registration
       ...history(thinPages, 'failed', 500, 0).map((item, at) =>
         at < 400 && at % 100 >= (at < 100 ? 13 : 12) ? { ...item, webhookId: 'webhook-0' } : item,
       ),
-      // what attempts before the latest thirty were answered with
+      // the responses to the attempts before the latest thirty
       ...Array.from({ length: 300 }, (_, at) => ({ id: full, part: `answer#${at}#resent`, response: 'x' })),
       ...EVENT_NAMES.map(eventName => ({
         ...headKey('', slownessId({ accountId, eventName })).key,
@@ -151,7 +151,7 @@ describe('what a request to {base_url} asks of a full store', () => {
     };
   const url = 'https://receiver.example.com/';
 
-  /** The requests of each operation. Each is made twice: alone, and while it loses every race. */
+  /** The requests of each operation. The test sends each request twice, once while it loses every race. */
   const requests: Record<
     OperationId<typeof webhookRoutes> | OperationId<typeof deliveryRoutes>,
     readonly (() => Promise<unknown>)[]
@@ -162,13 +162,13 @@ describe('what a request to {base_url} asks of a full store', () => {
     replaceWebhook: [
       to('PUT', at(registered), { body: { url } }),
       to('PUT', at(gone), { body: { url } }),
-      toSuspended('PUT', 'mensagem.recebida', 'gone', { body: { url } }), // it ends a suspension, which is announced
+      toSuspended('PUT', 'mensagem.recebida', 'gone', { body: { url } }), // announces the end of a suspension
     ],
     rotateSecret: [to('POST', at(registered, '/segredo')), to('POST', at(gone, '/segredo'))],
     reactivateWebhook: [to('POST', at(registered, '/reativacao')), to('POST', at(gone, '/reativacao'))],
     deleteWebhook: [
       to('DELETE', at(gone)),
-      toSuspended('DELETE', 'reembolso.solicitado', 'operator'), // the item is replaced, since the suspension remains
+      toSuspended('DELETE', 'reembolso.solicitado', 'operator'), // replaces the item, because the suspension remains
     ],
     sendTest: [to('POST', at(registered, '/teste')), to('POST', at(gone, '/teste'))],
     listDeliveries: [
@@ -192,10 +192,10 @@ describe('what a request to {base_url} asks of a full store', () => {
       to('POST', at(registered, '/reenvios'), { body: range }),
       to('POST', at(registered, '/reenvios'), { body: range }), // the first is in progress
       async () => {
-        const refused = await stage.request('POST', at(registered, '/reenvios'), { body: range });
-        await stage.request('DELETE', String(refused?.headers.location));
+        const existing = await stage.request('POST', at(registered, '/reenvios'), { body: range });
+        await stage.request('DELETE', String(existing?.headers.location));
         counts.take();
-        await stage.request('POST', at(registered, '/reenvios'), { body: range }); // the one before is kept
+        await stage.request('POST', at(registered, '/reenvios'), { body: range }); // the previous replay is stored
       },
       to('POST', at(small, '/reenvios'), { body: range }), // all are sent
       to('POST', at(ninePages, '/reenvios'), { body: range }), // more than a page
@@ -206,27 +206,27 @@ describe('what a request to {base_url} asks of a full store', () => {
     cancelReplay: [
       ...[registered, gone, replayed].map(event => to('DELETE', at(event, `/reenvios/${noReplay}`))),
       async () => {
-        const refused = await stage.request('POST', at(registered, '/reenvios'), { body: range });
+        const existing = await stage.request('POST', at(registered, '/reenvios'), { body: range });
         counts.take();
-        await stage.request('DELETE', String(refused?.headers.location));
+        await stage.request('DELETE', String(existing?.headers.location));
       },
     ],
   };
 
-  it.each(Object.entries(requests))('%s stays within its row', async (id, tried) => {
-    const taken: CallCounts[] = [];
-    for (const request of tried) {
+  it.each(Object.entries(requests))('of %s is within its row', async (id, attempts) => {
+    const measured: CallCounts[] = [];
+    for (const request of attempts) {
       for (const isContended of [true, false]) {
         counts.take();
         await (isContended ? counts.contended(request) : request());
-        taken.push(counts.take());
+        measured.push(counts.take());
       }
     }
-    expectWithin(operations.get(id) ?? id, taken);
+    expectWithin(operations.get(id) ?? id, measured);
   });
 });
 
-describe('what a request to {auth_url} asks of a full store', () => {
+describe('the cost of a request to {auth_url} with a full store', () => {
   let service: AuthService;
   let counts: ReturnType<typeof countCalls>;
   let login: Record<string, string>;
@@ -251,45 +251,45 @@ describe('what a request to {auth_url} asks of a full store', () => {
     return counts.take();
   };
 
-  it('issueToken stays within its row', async () => {
-    const taken: CallCounts[] = [];
-    taken.push(await counted(() => service.post('token', login)));
+  it('of issueToken is within its row', async () => {
+    const measured: CallCounts[] = [];
+    measured.push(await counted(() => service.post('token', login)));
     for (const name of ['password', 'client_secret', 'username'])
-      taken.push(await counted(() => service.post('token', { ...login, [name]: 'wrong' })));
-    taken.push(await counted(() => service.post('token', refresh)));
-    taken.push(await counted(() => service.post('token', refresh))); // in grace
+      measured.push(await counted(() => service.post('token', { ...login, [name]: 'wrong' })));
+    measured.push(await counted(() => service.post('token', refresh)));
+    measured.push(await counted(() => service.post('token', refresh))); // within the grace period
     service.clock.advance(60_000);
-    taken.push(await counted(() => service.post('token', refresh))); // reused: the session ends
-    taken.push(await counted(() => service.post('token', refresh)));
+    measured.push(await counted(() => service.post('token', refresh))); // reuse ends the session
+    measured.push(await counted(() => service.post('token', refresh)));
     for (const password of [String(login.password), 'wrong'])
-      taken.push(await counts.contended(() => counted(() => service.post('token', { ...login, password }))));
-    expectWithin('POST /oauth/v1/token', taken);
+      measured.push(await counts.contended(() => counted(() => service.post('token', { ...login, password }))));
+    expectWithin('POST /oauth/v1/token', measured);
   });
 
   it.each([
     ['introspect', 'POST /oauth/v1/introspect'],
     ['revoke', 'POST /oauth/v1/revoke'],
-  ] as const)('%s stays within its row', async (endpoint, request) => {
+  ] as const)('of %s is within its row', async (endpoint, request) => {
     const { json } = await service.post('token', login);
-    const taken: CallCounts[] = [];
+    const measured: CallCounts[] = [];
     for (const token of [json.access_token, json.refresh_token, 'unknown']) {
-      taken.push(await counted(() => service.post(endpoint, { ...form, token })));
-      taken.push(await counts.contended(() => counted(() => service.post(endpoint, { ...form, token }))));
+      measured.push(await counted(() => service.post(endpoint, { ...form, token })));
+      measured.push(await counts.contended(() => counted(() => service.post(endpoint, { ...form, token }))));
     }
-    taken.push(await counted(() => service.post(endpoint, { ...form, client_secret: 'x', token: 'x' })));
-    expectWithin(request, taken);
+    measured.push(await counted(() => service.post(endpoint, { ...form, client_secret: 'x', token: 'x' })));
+    expectWithin(request, measured);
   });
 
-  it('the public documents stay within their rows', async () => {
+  it('of the public documents is within their rows', async () => {
     for (const path of [authRoutes.Jwks.path, authRoutes.Metadata.path]) {
       const discovery = composeDiscovery(authEnvironment, service.runtime, service.telemetry);
       expectWithin(`GET ${path}`, [await counted(() => discovery(httpRequest({ method: 'GET', path })))]);
     }
   });
 
-  it('the token of a request to {base_url} stays within its row', async () => {
+  it('of the token of a request to {base_url} is within its row', async () => {
     const { json } = await service.post('token', login);
-    const taken = await counted(() => service.authenticate(`Bearer ${json.access_token}`));
-    expectWithin('the token of a request to {base_url}', [taken]);
+    const measured = await counted(() => service.authenticate(`Bearer ${json.access_token}`));
+    expectWithin('the token of a request to {base_url}', [measured]);
   });
 });

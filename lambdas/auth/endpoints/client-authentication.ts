@@ -20,7 +20,7 @@ export function makeClientAuthentication({
 }) {
   return { keysToRead, authenticate };
 
-  /** Returns the key of the client's record, to read together with the request's other records. */
+  /** Returns the key of the client's record. The caller reads it together with the request's other records. */
   function keysToRead(credentials: ClientCredentials): RecordKeys<keyof ClientRecords> {
     const clientId = claimedClientId(credentials);
     return { client: clientId === undefined ? undefined : clientKey(table, clientId) };
@@ -38,7 +38,7 @@ export function makeClientAuthentication({
     }
     const client = parseClient(records.client);
     if (client) auditContext.clientId = client.clientId;
-    const secret = matchingSecret(client, credentials.clientSecret, now()); // compared before any rejection, for constant time
+    const secret = matchingSecret(client, credentials.clientSecret, now()); // compared before any rejection, to take constant time
     if (!client) throw refused('client_unknown', refuse);
     if (!secret) throw refused('client_secret_wrong', refuse);
     if (client.status !== 'enabled') throw refused('client_disabled', refuse);

@@ -12,7 +12,7 @@ type UnusableCase = 'client_missing' | 'client_two_ways' | 'client_ids_differ' |
 
 /**
  * Reads the client credentials of a request from HTTP Basic or the body, never both (RFC 6749 section 2.3). Ignores other schemes,
- * because some HTTP clients send the last token automatically.
+ * because some HTTP clients automatically send the latest bearer token.
  */
 export function clientCredentials(authorization: string | undefined, parameters: Parameters): ClientCredentials {
   const header = authorization?.trim() ?? '';
@@ -40,7 +40,7 @@ function fromBasic(encoded: string, parameters: Parameters): ClientCredentials {
   const credentials = decodeBasic(encoded);
   if (!credentials) return unusable('basic_malformed');
   const [id, secret] = credentials;
-  if (id === '' && secret === '') return fromBody(parameters); // generated clients send it in addition to credentials in the body
+  if (id === '' && secret === '') return fromBody(parameters); // generated clients send an empty header with credentials in the body
   if (parameters.has('client_secret')) return unusable('client_two_ways');
   if ((parameters.get('client_id') ?? id) !== id) return unusable('client_ids_differ');
   return presented(id, secret);

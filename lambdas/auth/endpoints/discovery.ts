@@ -10,15 +10,15 @@ import { authRoutes, pathCases } from '../routes.ts';
 import { asOAuthError, errorResponse } from './oauth-response.ts';
 
 /**
- * Creates the endpoint of the two metadata documents of {auth_url}. It also handles all requests without a route. It returns 404 for
- * unknown paths and 405 for other methods.
+ * Creates the endpoint that returns the metadata and the public keys of {auth_url}. It also handles all requests without a route, and
+ * returns 404 for unknown paths and 405 for other methods.
  */
 export function makeDiscovery({
   keyring,
   issuer,
   log,
 }: {
-  /** Lists signing keys only. */
+  /** Only needs to list signing keys. */
   readonly keyring: Pick<Keyring, 'list'>;
   /** {auth_url}. */
   readonly issuer: string;
@@ -31,13 +31,13 @@ export function makeDiscovery({
 
   return async function discovery(request: HttpRequest): Promise<HttpResponse> {
     try {
-      return await answer(request);
+      return await respond(request);
     } catch (error) {
       return errorResponse(asOAuthError(error, log));
     }
   };
 
-  async function answer(request: HttpRequest): Promise<HttpResponse> {
+  async function respond(request: HttpRequest): Promise<HttpResponse> {
     const document = documents.get(request.rawPath);
     if (!document) throw refuse('no_such_path');
     const { method } = request.requestContext.http;
@@ -60,7 +60,7 @@ function publicJwk({ keyId, algorithm, publicKey }: KeyringKey): KeySet['keys'] 
   if (!publicKey) return [];
   const key = createPublicKey({ key: Buffer.from(publicKey), format: 'der', type: 'spki' });
   const jwk = { ...key.export({ format: 'jwk' }), kid: keyId, alg: algorithm, use: 'sig' };
-  return [jwk as KeySet['keys'][number]]; // Node's type has the members of all key types
+  return [jwk as KeySet['keys'][number]]; // Node's type combines the members of all key types
 }
 
 /** Returns authorization server metadata (RFC 8414 section 2), without response types because there is no authorization endpoint. */
@@ -80,7 +80,7 @@ function metadata(issuer: string): ServerMetadata {
   };
 }
 
-/** Much shorter than the day for which a key is published before its first use. */
+/** The cache lifetime of 5 minutes is much shorter than the day from a key's publication to its first use. */
 const cachedFor = 'public, max-age=300';
 
 const clientAuthentication: ServerMetadata['token_endpoint_auth_methods_supported'] = [

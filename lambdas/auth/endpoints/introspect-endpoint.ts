@@ -17,7 +17,7 @@ import type { PresentedToken, ReadPresentedToken } from './presented-token.ts';
 /** Creates the introspection endpoint (RFC 7662) for access tokens and refresh tokens. */
 export function makeIntrospectEndpoint(parts: IntrospectEndpointParts) {
   const { readPresentedToken, readActiveSession, dynamo, tables, issuer, log, count, now } = parts;
-  return makeOAuthEndpoint({ endpoint: 'introspect', log, count, answer: introspectToken });
+  return makeOAuthEndpoint({ endpoint: 'introspect', log, count, handle: introspectToken });
 
   async function introspectToken(
     request: HttpRequest,

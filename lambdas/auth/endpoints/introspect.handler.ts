@@ -11,5 +11,5 @@ const environment = readEnvironment(introspectEnvironment);
 const telemetry = makeTelemetry('introspect');
 const runtime = { ...systemRuntime, dynamo: makeDynamo(), kms: makeKms() };
 
-/** POST {auth_url}/oauth/v1/introspect. */
+/** Handles POST {auth_url}/oauth/v1/introspect. */
 export const handler = makeHttpHandler(telemetry, composeIntrospect(environment, runtime, telemetry));

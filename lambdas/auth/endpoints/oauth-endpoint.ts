@@ -14,23 +14,23 @@ export interface EndpointParts {
 /** Creates the errors that an endpoint may return, which are the errors of its route and of every form. */
 export type RefuseAt<Endpoint extends EndpointName> = Refuse<FormRefusal | Listed[Endpoint]>;
 
-/** Creates the wrapper of an endpoint, which converts errors to responses and outcomes to audit lines. */
-export function makeOAuthEndpoint<Endpoint extends EndpointName, Answer extends object>({
+/** Creates an endpoint that converts errors to responses and writes each outcome to the audit trail. */
+export function makeOAuthEndpoint<Endpoint extends EndpointName, Body extends object>({
   endpoint,
   log,
   count,
-  answer,
+  handle,
 }: EndpointParts & {
   readonly endpoint: Endpoint;
-  /** Returns the body of a 200, or throws an error of `refuse`. Adds verified facts to the audit context. */
-  readonly answer: (request: HttpRequest, auditContext: AuditContext, refuse: RefuseAt<Endpoint>) => Promise<Answer>;
+  /** Returns the body of a 200 response, or throws an error of `refuse`. Adds verified facts to the audit context. */
+  readonly handle: (request: HttpRequest, auditContext: AuditContext, refuse: RefuseAt<Endpoint>) => Promise<Body>;
 }) {
   const audit = makeAudit({ log, count });
 
   return async function oauthEndpoint(request: HttpRequest): Promise<HttpResponse> {
     const auditContext: AuditContext = { endpoint, ip: callerIp(request) };
     try {
-      const body = await answer(request, auditContext, refuse);
+      const body = await handle(request, auditContext, refuse);
       audit.granted(auditContext);
       return okResponse(body);
     } catch (cause) {

@@ -46,5 +46,5 @@ const serviceError = OAuthError.from(serviceCases);
 /** The headers of every response about tokens (RFC 6749 section 5.1). */
 const jsonUncached = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' };
 
-/** The challenge of RFC 6749 section 5.2. It names the error because some client libraries show the challenge instead of the body. */
+/** The challenge of RFC 6749 section 5.2. It contains the error, because some client libraries show the challenge instead of the body. */
 const challenge = { 'www-authenticate': 'Basic realm="oauth", error="invalid_client"' };

@@ -7,7 +7,7 @@ import { makeRefreshTokenVerification } from '../sessions/refresh-token.ts';
 import { makeClientAuthentication } from './client-authentication.ts';
 import { makePresentedTokenReader } from './presented-token.ts';
 
-/** Composes the reader of the client and token of a request, which revoke and introspect share. */
+/** Composes the function that reads the client and the token of a request, which revocation and introspection share. */
 export function composePresentedToken(
   environment: Environment<typeof revokeEnvironment>,
   { dynamo, kms, time }: Pick<Runtime, 'dynamo' | 'kms' | 'time'>,

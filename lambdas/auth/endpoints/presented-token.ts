@@ -11,9 +11,9 @@ import type { PresentedRefreshToken, VerifyRefreshToken } from '../sessions/refr
 import type { ClientAuthentication } from './client-authentication.ts';
 import { clientCredentials } from './client-credentials.ts';
 
-/** A token that an authenticated client presents. It is an access token, a refresh token, or neither if it is not ours. */
+/** The content of a token that an authenticated client presents, or of neither kind if this service did not issue the token. */
 export interface PresentedToken {
-  /** The client that presents the token, which may have been issued to another client. */
+  /** The client that presents the token. The service may have issued the token to another client. */
   readonly client: Client;
   readonly refreshToken: PresentedRefreshToken | undefined;
   readonly claims: AccessTokenClaims | undefined;
@@ -22,7 +22,7 @@ export interface PresentedToken {
 export type ReadPresentedToken = ReturnType<typeof makePresentedTokenReader>;
 
 /**
- * Creates the reader that revocation and introspection share (RFC 7009 section 2.1, RFC 7662 section 2.1).
+ * Creates the function that reads the token of a revocation or introspection (RFC 7009 section 2.1, RFC 7662 section 2.1).
  * It ignores `token_type_hint`, because the format of a token identifies its type.
  */
 export function makePresentedTokenReader({

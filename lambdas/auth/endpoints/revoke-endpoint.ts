@@ -7,12 +7,12 @@ import { type EndpointParts, makeOAuthEndpoint, type RefuseAt } from './oauth-en
 import type { ReadPresentedToken } from './presented-token.ts';
 
 /**
- * Creates the token revocation endpoint (RFC 7009). A refresh token of any generation or an access token ends its session, and with
- * it every token of that session. An expired access token also ends its session while its signing key exists. A token that is not ours
- * counts as revoked (section 2.2).
+ * Creates the token revocation endpoint (RFC 7009). Any refresh token or access token ends its session, which revokes all tokens of the
+ * session. An expired access token also ends its session while its signing key exists. A token that this service did not issue counts as
+ * revoked (section 2.2).
  */
 export function makeRevokeEndpoint({ readPresentedToken, sessions, log, count, now }: RevokeEndpointParts) {
-  return makeOAuthEndpoint({ endpoint: 'revoke', log, count, answer: revokeToken });
+  return makeOAuthEndpoint({ endpoint: 'revoke', log, count, handle: revokeToken });
 
   async function revokeToken(
     request: HttpRequest,

@@ -11,5 +11,5 @@ const environment = readEnvironment(revokeEnvironment);
 const telemetry = makeTelemetry('revoke');
 const runtime = { ...systemRuntime, dynamo: makeDynamo(), kms: makeKms() };
 
-/** POST {auth_url}/oauth/v1/revoke. */
+/** Handles POST {auth_url}/oauth/v1/revoke. */
 export const handler = makeHttpHandler(telemetry, composeRevoke(environment, runtime, telemetry));

@@ -9,7 +9,7 @@ import { writeRefreshToken } from '../sessions/refresh-token.ts';
  * keys, and runs a login and a refresh of an unknown client, which together read all tables. This verifies the function's image, role
  * and environment. The check does not write.
  *
- * @throws {Error} that describes the failure. Its name is `notAnswered` if a retry may succeed, for example with a new IAM permission.
+ * @throws {Error} if the check fails. Its name is `notAnswered` if a retry may succeed, for example with a new IAM permission.
  */
 export function makeSelfCheck({
   passwords,
@@ -25,7 +25,7 @@ export function makeSelfCheck({
     await assertHashing(passwords);
     await keyring.open(await keyring.active('signing'));
     const mac = await keyring.active('mac');
-    // User and session are read only for an authentic token. This session id never exists.
+    // The endpoint reads the user and the session only for an authentic token. No session has this id.
     const token = writeRefreshToken({ sessionId: 'nobody-1', counter: 1, keyId: mac.keyId }, await keyring.open(mac));
     for (const grant of ['password&username=nobody&password=none', `refresh_token&refresh_token=${token}`]) {
       const form = `client_id=deployment&client_secret=none&grant_type=${grant}`;

@@ -14,13 +14,13 @@ import { type EndpointParts, makeOAuthEndpoint, type RefuseAt } from './oauth-en
 
 /** Creates the token endpoint (RFC 6749 section 3.2). */
 export function makeTokenEndpoint({ dynamo, clientAuthentication, grants, log, count }: TokenEndpointParts) {
-  return makeOAuthEndpoint({ endpoint: 'token', log, count, answer: answerTokenRequest });
+  return makeOAuthEndpoint({ endpoint: 'token', log, count, handle: issueToken });
 
   /**
-   * Runs the steps in the order in which their errors are reported. It prepares the grant before it authenticates the client, only so
-   * that one round trip reads all records known in advance.
+   * Issues tokens. The checks run in the order in which their errors take precedence. The grant is prepared before the client is
+   * authenticated, because one round trip then reads the records of both.
    */
-  async function answerTokenRequest(
+  async function issueToken(
     request: HttpRequest,
     auditContext: AuditContext,
     refuse: RefuseAt<'token'>,
@@ -56,10 +56,10 @@ function requireGrantType(parameters: Parameters, refuse: Refuse<'grant_type_mis
 }
 
 function isSupported(grantType: string): grantType is GrantType {
-  return grantTypes.some(known => known === grantType);
+  return grantTypes.some(supported => supported === grantType);
 }
 
-/** Prepares a grant for an unauthenticated client. Errors of the grant are reported after errors of the client. */
+/** Prepares a grant for an unauthenticated client. Errors of the client take precedence over errors of the grant. */
 async function prepareGrant(
   grants: Grants,
   grantType: string,

@@ -11,7 +11,7 @@ import { makeClientAuthentication } from './client-authentication.ts';
 import { makeSelfCheck } from './self-check.ts';
 import { makeTokenEndpoint } from './token-endpoint.ts';
 
-/** Composes the token endpoint. Without a request, it checks itself, as a deployment does before a new version receives traffic. */
+/** Composes the token endpoint. An event without a request runs the self-check of a deployment, which precedes the shift of traffic. */
 export function composeToken(
   environment: Environment<typeof tokenEnvironment>,
   runtime: Pick<Runtime, 'dynamo' | 'kms' | 'time' | 'random' | 'keyDerivation'>,
@@ -44,14 +44,14 @@ export function composeToken(
   const tokenEndpoint = makeTokenEndpoint({ ...telemetry, ...parts });
 
   // The check expects a rejected login, so it writes no log line or metric.
-  const unseen = { log: { ...telemetry.log, warn: () => {} }, count: () => {} };
+  const silent = { log: { ...telemetry.log, warn: () => {} }, count: () => {} };
   const checkItself = makeSelfCheck({
     passwords,
     keyring,
-    tokenEndpoint: makeTokenEndpoint({ ...parts, ...unseen }),
+    tokenEndpoint: makeTokenEndpoint({ ...parts, ...silent }),
   });
 
-  return async function answer(event: HttpRequest | { readonly requestContext?: never }) {
+  return async function handle(event: HttpRequest | { readonly requestContext?: never }) {
     if (event.requestContext) return await tokenEndpoint(event);
     await checkItself();
     return undefined;

@@ -10,7 +10,7 @@ import { composeToken } from './token.composition.ts';
 const environment = readEnvironment(tokenEnvironment);
 const telemetry = makeTelemetry('token');
 const runtime = { ...systemRuntime, dynamo: makeDynamo(), kms: makeKms() };
-const answer = composeToken(environment, runtime, telemetry);
+const handle = composeToken(environment, runtime, telemetry);
 
-/** POST {auth_url}/oauth/v1/token. */
-export const handler = makeHttpHandler(telemetry, answer, () => answer({}));
+/** Handles POST {auth_url}/oauth/v1/token and the self-check of a deployment. */
+export const handler = makeHttpHandler(telemetry, handle, () => handle({}));

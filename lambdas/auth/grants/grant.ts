@@ -15,7 +15,7 @@ export interface Grant {
   /**
    * Checks the parameters of a request. The claimed `clientId` is not authenticated yet.
    *
-   * @throws {OAuthError} reported after all errors of the client.
+   * @throws {OAuthError} The endpoint returns it only if the client has no error.
    */
   prepare(parameters: Parameters, refuse: RefuseGrant, clientId: string): Promise<PreparedGrant>;
 }
@@ -43,7 +43,7 @@ export interface GrantRequest {
 export interface ParameterRule<Case extends OAuthCase> {
   readonly missing: Case;
   readonly tooLong: Case;
-  /** Maximum UTF-8 length of the decoded value. */
+  /** The maximum length of the decoded value in UTF-8 bytes. */
   readonly maxBytes: number;
 }
 
@@ -60,7 +60,7 @@ export function requireParameter<Case extends OAuthCase>(
   return value;
 }
 
-/** Returns the requested scopes, or `undefined` if the request has no scopes. @throws {OAuthError} if one is unknown. */
+/** Returns the requested scopes, or `undefined` if there are none. @throws {OAuthError} if one is unknown. */
 export function requestedScope(
   parameters: Parameters,
   refuse: Refuse<'scope_invalid'>,

@@ -17,7 +17,7 @@ import { makeTokenPreparation } from './prepare-tokens.ts';
 import { makeRefreshTokenGrant } from './refresh-token.ts';
 import { makeStartSession } from './start-session.ts';
 
-/** The table of grants, by `grant_type`. */
+/** The grants, by `grant_type`. */
 export type Grants = Readonly<Record<GrantType, Grant>>;
 
 /** Creates all grants. A new grant requires an entry here and a name in `grantTypes`. */
@@ -47,7 +47,7 @@ interface GrantParts extends Pick<Time, 'now' | 'after'> {
   readonly passwords: PasswordHashing;
   readonly issuer: string;
   readonly audience: string;
-  /** Maximum number of rejected passwords per client and minute. */
+  /** The maximum number of rejected passwords per client and minute. */
   readonly clientFailureLimit: number;
   readonly log: Log;
   readonly makeId: MakeId;

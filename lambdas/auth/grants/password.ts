@@ -38,8 +38,8 @@ import type { StartSession } from './start-session.ts';
 
 /**
  * Creates the resource owner password credentials grant (RFC 6749 section 4.3). It prevents user enumeration, including by timing.
- * Every rejected login costs the same reads and one hash, and returns the same bytes. That holds for unknown and disabled users, and for
- * users of another account. During a lock, a login costs no hash or write for any address. Clients that retry old passwords cost little.
+ * Every rejected login performs the same reads and one hash and returns the same bytes, even if the user is unknown, disabled or of another
+ * account. During a lock, a login performs no hash and no write, so clients that retry old passwords use few resources.
  */
 export function makePasswordGrant({
   dynamo,
@@ -82,7 +82,7 @@ export function makePasswordGrant({
     const { lockoutKey } = parameters;
     refuseForeignScopes(parameters.requested, client, refuse);
     refuseOverLimit(clientRateLimit.secondsToWait(records.clientFailures), refuse);
-    // Read before hashing: a lock that starts during the hash does not affect this decision.
+    // The failures are read before the hash is computed. A lock that starts in between does not affect this decision.
     const failures = lockout.failuresIn(records.failures);
     const { credential, user } = await authenticateUser(parameters, failures, request);
     const scopes = await requireScopes(parameters, failures, user, request);
@@ -92,7 +92,7 @@ export function makePasswordGrant({
     return response;
   }
 
-  /** Hashes once, unless locked, then reads once, for any user. Counts each login that is rejected after a hash. @throws {OAuthError} */
+  /** Computes one hash, unless the address is locked, and reads one user. Counts a login that is rejected after the hash. @throws {OAuthError} */
   async function authenticateUser(
     { password, lockoutKey }: PasswordParameters,
     failures: Failures,
@@ -100,26 +100,26 @@ export function makePasswordGrant({
   ): Promise<AuthenticatedUser> {
     const credential = parseCredential(records.credential);
     const isLocked = failures.lockedUntil !== undefined;
-    const isMatch = !isLocked && (await isRight(password, credential));
-    const user = await readUser(credential); // read after the slow hash, to be up to date
+    const isMatch = !isLocked && (await isCorrect(password, credential));
+    const user = await readUser(credential); // read after the slow hash, so that the user is up to date
     if (user) noteUser(auditContext, user);
     if (isLocked) throw refused('user_locked', refuse);
-    const judgement = judge(credential, user, isMatch, client);
-    if (judgement.outcome === 'accepted') return judgement;
-    // Two sequential calls, as for a right password that a lock overtakes, so that both cases take the same time.
+    const decision = decideLogin(credential, user, isMatch, client);
+    if (decision.outcome === 'accepted') return decision;
+    // These calls are sequential, because a correct password that a concurrent lock rejects also takes two sequential calls.
     await lockout.recordFailure(lockoutKey, failures);
     await clientRateLimit.count(client.clientId);
-    throw refused(judgement.reason, refuse);
+    throw refused(decision.reason, refuse);
   }
 
-  /** Counts a right password that a lock overtook. Otherwise, the next lock would reveal which burst of guesses contained it. */
-  async function refuseOvertaken({ lockoutKey, failures }: Judged, refuse: RefuseGrant): Promise<OAuthError> {
+  /** Counts a correct password as a failure if a lock started during the login. Otherwise, the next lock would reveal a correct guess. */
+  async function refuseOvertaken({ lockoutKey, failures }: LockoutState, refuse: RefuseGrant): Promise<OAuthError> {
     await lockout.recordFailure(lockoutKey, failures);
     return refused('user_locked_meanwhile', refuse);
   }
 
-  /** Logs an imported hash that cannot be verified. Treats the password as wrong, at the cost of an unknown user. */
-  async function isRight(password: string, credential: Credential | undefined): Promise<boolean> {
+  /** Returns whether a password matches. If an imported hash cannot be verified, logs the error and returns false after a dummy hash. */
+  async function isCorrect(password: string, credential: Credential | undefined): Promise<boolean> {
     if (!credential?.passwordHash.startsWith(importedPrefix)) {
       return passwords.verify(password, credential?.passwordHash ?? passwords.dummy);
     }
@@ -131,16 +131,16 @@ export function makePasswordGrant({
     }
   }
 
-  /** Reads the user of a credential. Without a credential, it reads an unused id, so that an unknown user also costs a read. */
+  /** Reads the user of a credential. Without a credential, reads an unused id, because the login of an unknown user must take as long. */
   async function readUser(credential: Credential | undefined): Promise<User | undefined> {
     const records = await readRecords(dynamo, { user: userKey(tables.users, credential?.userId ?? makeId(22)) });
     return parseUser(records.user);
   }
 
   /**
-   * Returns the scopes that client and role allow, limited to the requested scopes, if any.
+   * Returns the scopes that the client and the role allow, limited to the requested scopes if there are any.
    *
-   * @throws {OAuthError} if the role lacks all requested scopes. The right password still resets the failures.
+   * @throws {OAuthError} if the role lacks all requested scopes. The correct password still clears the failures.
    */
   async function requireScopes(
     parameters: PasswordParameters,
@@ -157,7 +157,7 @@ export function makePasswordGrant({
     throw refuse('scope_of_no_role');
   }
 
-  /** Replaces an outdated hash. After a failure, the next login retries. */
+  /** Replaces an outdated hash. If this fails, the next login tries again. */
   async function rehash({ email, passwordHash }: Credential, password: string): Promise<void> {
     if (!passwords.needsRehash(passwordHash, password)) return;
     const when = expression`passwordHash = ${passwordHash}`;
@@ -168,25 +168,24 @@ export function makePasswordGrant({
   }
 }
 
-/** Rejects logins while too many passwords of the client were wrong, for password grants only. @throws {OAuthError} 429 */
+/** Rejects a login if the client has sent too many wrong passwords in this minute. @throws {OAuthError} 429 */
 function refuseOverLimit(retryAfterSeconds: number | undefined, refuse: Refuse<'client_rate_limit'>): void {
   if (retryAfterSeconds !== undefined) throw refuse('client_rate_limit', { retryAfterSeconds });
 }
 
 /**
- * Returns the normalised user name. The length limit applies to this form, not to the input.
+ * Returns the normalised user name. The length limit applies to the normalised name.
  *
  * @throws {OAuthError} if it is missing, blank or too long.
  */
 function requireUsername(parameters: Parameters, refuse: Refuse<'username_missing' | 'username_too_long'>): string {
-  const typed = parameters.get('username')?.trim() ?? '';
-  if (typed === '') throw refuse(usernameRule.missing);
-  const email = normaliseBoundedEmail(typed);
+  const username = parameters.get('username')?.trim() ?? '';
+  if (username === '') throw refuse(usernameRule.missing);
+  const email = normaliseBoundedEmail(username);
   if (email === undefined) throw refuse(usernameRule.tooLong);
   return email;
 }
 
-/** The rule for the normalised `username`. */
 export const usernameRule = {
   missing: 'username_missing',
   tooLong: 'username_too_long',
@@ -202,7 +201,7 @@ interface PasswordParameters {
 }
 
 /** The lockout key and the failures of a login. */
-interface Judged {
+interface LockoutState {
   readonly lockoutKey: ItemKey;
   /** The failures read before the password was verified. */
   readonly failures: Failures;
@@ -213,12 +212,12 @@ function refused(reason: string, refuse: Refuse<'credentials_refused'>): OAuthEr
   return refuse('credentials_refused', { reason });
 }
 
-function judge(
+function decideLogin(
   credential: Credential | undefined,
   user: User | undefined,
   isMatch: boolean,
   client: Client,
-): Judgement {
+): LoginDecision {
   if (!credential || !user) return { outcome: 'refused', reason: 'user_unknown' };
   if (!isMatch) return { outcome: 'refused', reason: 'password_wrong' };
   if (credential.credentialVersion !== user.credentialVersion)
@@ -230,7 +229,7 @@ function judge(
   return { outcome: 'accepted', credential, user };
 }
 
-type Judgement =
+type LoginDecision =
   | (AuthenticatedUser & { readonly outcome: 'accepted' })
   | { readonly outcome: 'refused'; readonly reason: string };
 

@@ -9,12 +9,12 @@ import { writeRefreshToken } from '../sessions/refresh-token.ts';
 import type { Session } from '../sessions/session.ts';
 
 /**
- * Runs all token steps that can fail before a session is stored or rotated. Otherwise, a request that returns 503 would use up the
- * refresh token that its retry needs.
+ * Makes all calls that can fail when tokens are issued. The caller stores or rotates the session afterwards. Otherwise, a request that
+ * returns 503 would invalidate the refresh token that its retry needs.
  */
 export type PrepareTokens = (subject: TokenSubject) => Promise<PreparedTokens>;
 
-/** Creates the preparation of an access token and, if the client may refresh, a refresh token. */
+/** Creates the function that prepares an access token and, if the client may refresh, a refresh token. */
 export function makeTokenPreparation({
   keyring,
   mintAccessToken,
@@ -26,9 +26,9 @@ export function makeTokenPreparation({
   return async function prepareTokens({ client, session, secondsLeft, scopes }) {
     const { sessionId, userId, accountId } = session;
     const scope = formatScope(scopes);
-    const seconds = Math.min(accessTokenSeconds, secondsLeft); // the token ends with its session
+    const seconds = Math.min(accessTokenSeconds, secondsLeft); // the token must not outlive its session
     const subject = { sub: userId, client_id: client.clientId, account_id: accountId, sid: sessionId, scope };
-    const accessToken = await mintAccessToken(subject, seconds); // first, because its lifetime starts now
+    const accessToken = await mintAccessToken(subject, seconds); // issued first, because its lifetime starts now
     const active = await keyring.active('mac');
     const macKey = await keyring.open(active);
     return { keyId: active.keyId, write };
@@ -55,19 +55,19 @@ export function makeTokenPreparation({
   }
 }
 
-/** The subject of issued tokens: a session that may not be stored yet. */
+/** The client, session and scopes of the tokens. The session may not be stored yet. */
 interface TokenSubject {
   readonly client: Client;
   readonly session: Pick<Session, 'sessionId' | 'userId' | 'accountId'>;
-  /** Seconds until the session ends if it is not used again. */
+  /** The time until the session expires if it is not used again, in seconds. */
   readonly secondsLeft: number;
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** Tokens that lack only the stored state of their session. */
+/** Prepared tokens, which `write` completes once their session is stored. */
 interface PreparedTokens {
-  /** The id of the opened MAC key to store with a new or rotated session. */
+  /** The id of the active MAC key, which the caller stores with a new or rotated session. */
   readonly keyId: string;
-  /** Writes the tokens of a stored session. Makes no calls if the session has `keyId`. */
+  /** Returns the tokens of a stored session. Makes no call to AWS if the session has `keyId`. */
   write(session: Session): Promise<TokenResponse>;
 }

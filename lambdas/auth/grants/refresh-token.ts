@@ -42,7 +42,7 @@ export function makeRefreshTokenGrant({
   return { prepare };
 
   async function prepare(parameters: Parameters, refuse: RefuseGrant): Promise<PreparedGrant> {
-    const moment = now(); // the token is checked as of now, regardless of later delays
+    const startedAt = now(); // later delays do not affect the check of the token
     const presented = requireParameter(parameters, 'refresh_token', refreshTokenRule, refuse);
     const requested = requestedScope(parameters, refuse);
     const token = await verifyRefreshToken(presented);
@@ -51,14 +51,14 @@ export function makeRefreshTokenGrant({
         user: token && userKey(tables.users, token.userId),
         session: token && sessionKey(tables.sessions, token.sessionId),
       },
-      issue: request => refresh(token, requested, moment, request),
+      issue: request => refresh(token, requested, startedAt, request),
     };
   }
 
   async function refresh(
     token: PresentedRefreshToken | undefined,
     requested: ReadonlySet<Scope> | undefined,
-    moment: number,
+    startedAt: number,
     request: GrantRequest,
   ): Promise<TokenResponse> {
     const { client, records, auditContext, refuse } = request;
@@ -66,29 +66,30 @@ export function makeRefreshTokenGrant({
     if (!token) throw refused('refresh_token_forged', refuse);
     auditContext.sessionId = token.sessionId;
     auditContext.userId = token.userId;
-    // checked before reuse detection, so that a client cannot end sessions of another client
+    // Precedes reuse detection. Otherwise, a client could end sessions of other clients.
     const session = requireSessionOf(client, parseSession(records.session), refuse);
-    const state = await requireUsable(token, session, moment, request);
+    const state = await requireUsable(token, session, startedAt, request);
     const user = requireUserOf(session, client, parseUser(records.user), refuse);
     const scopes = scopesToGrant(requested, session, user, request);
     const end = state === 'previous' ? session.idleExpiresAt : idleEndOf(session);
     const secondsLeft = Math.max(Math.ceil((end - now()) / 1_000), 1);
     const tokens = await prepareTokens({ client, session, secondsLeft, scopes });
-    return tokens.write(state === 'previous' ? session : await rotate(token, session, tokens.keyId, moment, request));
+    if (state === 'previous') return tokens.write(session);
+    return tokens.write(await rotate(token, session, tokens.keyId, startedAt, request));
   }
 
   /**
-   * Detects reuse. A token that was already used ends its session, because a copy of it exists.
+   * Returns whether the token is the current or the previous one. A reused token ends its session, because a copy of the token exists.
    *
-   * @throws {OAuthError} unless the token is usable.
+   * @throws {OAuthError} if the token is not usable.
    */
   async function requireUsable(
     token: PresentedRefreshToken,
     session: Session,
-    moment: number,
+    startedAt: number,
     { client, auditContext, refuse }: GrantRequest,
   ): Promise<'current' | 'previous'> {
-    const state = tokenState(token, session, client, moment);
+    const state = tokenState(token, session, client, startedAt);
     if (state === 'previous') auditContext.reason = 'grace';
     if (state === 'current' || state === 'previous') return state;
     if (state === reuseReason) await sessions.revokeSession(session.sessionId, 'reuse', now());
@@ -100,7 +101,7 @@ export function makeRefreshTokenGrant({
     token: PresentedRefreshToken,
     session: Session,
     keyId: string,
-    moment: number,
+    startedAt: number,
     request: GrantRequest,
   ): Promise<Session> {
     const rotated = await sessions.rotateSession(session, {
@@ -112,11 +113,11 @@ export function makeRefreshTokenGrant({
     if (rotated) return rotated;
     const latest = await sessions.findSession(token.sessionId);
     if (!latest) throw refused('refresh_token_unknown', request.refuse);
-    await requireUsable(token, latest, moment, request); // never current, because counters only increase
+    await requireUsable(token, latest, startedAt, request); // never returns `current`, because counters only increase
     return latest;
   }
 
-  /** Returns the end of a session that is used now for the last time. */
+  /** Returns the time at which a session expires if it is not used again. */
   function idleEndOf({ absoluteExpiresAt }: Session): number {
     return Math.min(now() + refreshIdleSeconds * 1_000, absoluteExpiresAt);
   }
@@ -154,7 +155,7 @@ function tokenState(token: PresentedRefreshToken, session: Session, client: Clie
 
 type TokenState =
   | 'current'
-  /** The previous token within the grace period: presented concurrently, or again after a lost response. */
+  /** The previous token, which a concurrent request or a retry presents within the grace period. */
   | 'previous'
   | 'session_revoked'
   | 'session_expired'
@@ -169,7 +170,7 @@ function requireUserOf(session: Session, client: Client, user: User | undefined,
 }
 
 /**
- * Returns the session's scopes that role and client still have, limited to the requested scopes, if any (RFC 6749 section 6).
+ * Returns the session's scopes that the role and the client still have, limited to any requested scopes (RFC 6749 section 6).
  *
  * @throws {OAuthError}
  */

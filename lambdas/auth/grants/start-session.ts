@@ -14,7 +14,7 @@ import { type Session, sessionIdPrefix } from '../sessions/session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { PrepareTokens } from './prepare-tokens.ts';
 
-/** Starts the session of a login with the right password and writes its tokens. @throws {OAuthError} */
+/** Starts the session of a login with the correct password and returns its tokens. @throws {OAuthError} */
 export type StartSession = (login: Login) => Promise<TokenResponse>;
 
 export function makeStartSession({
@@ -44,9 +44,9 @@ export function makeStartSession({
 
   /** Returns a new session without its key id. */
   function newSession({ client, user, scopes }: Login): Omit<Session, 'keyId'> {
-    const moment = now();
+    const createdAt = now();
     const { idle, absolute } = lifeOf(client);
-    const absoluteExpiresAt = moment + absolute * 1_000;
+    const absoluteExpiresAt = createdAt + absolute * 1_000;
     return {
       sessionId: `${sessionIdPrefix(user.userId)}${makeId(22)}`,
       clientId: client.clientId,
@@ -56,50 +56,50 @@ export function makeStartSession({
       clientVersion: client.version,
       scope: formatScope(scopes),
       counter: 1,
-      createdAt: moment,
-      rotatedAt: moment,
-      idleExpiresAt: Math.min(moment + idle * 1_000, absoluteExpiresAt),
+      createdAt,
+      rotatedAt: createdAt,
+      idleExpiresAt: Math.min(createdAt + idle * 1_000, absoluteExpiresAt),
       absoluteExpiresAt,
     };
   }
 
   /**
-   * Stores the session and records the success in parallel, which saves a round trip. Tokens are sent only after both succeed. If one
-   * fails, it deletes the session.
+   * Stores the session and records the success in parallel, which saves a round trip. If one of them fails, deletes the session and
+   * returns no tokens.
    *
    * @throws {OAuthError} if a lock started since the failures were read.
    */
   async function createAndRecord(session: Session, { lockoutKey, failures, refuseOvertaken }: Login): Promise<void> {
     const [recorded, created] = await Promise.allSettled([
       lockout.recordSuccess(lockoutKey, failures),
-      sessions.createSession(session), // awaited too, so that the deletion comes after it
+      sessions.createSession(session), // awaited even if the other call fails, because the deletion must follow it
     ]);
-    const failed = [recorded, created].find(one => one.status === 'rejected');
+    const failed = [recorded, created].find(call => call.status === 'rejected');
     const isOvertaken = recorded.status === 'fulfilled' && !recorded.value;
     if (!isOvertaken && !failed) return;
     const deletion = deleteSession(session);
     try {
-      // A lock takes precedence over a storage error, as for a wrong password, which is rejected and counted too.
+      // A lock takes precedence over a storage error, because a wrong password would also be rejected and counted.
       throw isOvertaken ? await refuseOvertaken() : failed?.reason;
     } finally {
       await deletion;
     }
   }
 
-  /** Tries to delete a session. If the deletion fails, the session is never used. */
+  /** Tries to delete a session. If the deletion fails, the session remains unused. */
   async function deleteSession({ sessionId }: Session): Promise<void> {
     await sessions.deleteSession(sessionId).catch(() => undefined);
   }
 }
 
-/** Returns the idle and absolute lifetime of a session in seconds. Without refresh, both equal the lifetime of its access token. */
+/** Returns the lifetimes of a session in seconds. If the client may not refresh, both are the lifetime of an access token. */
 function lifeOf(client: Client): { readonly idle: number; readonly absolute: number } {
   return mayRefresh(client)
     ? { idle: refreshIdleSeconds, absolute: refreshAbsoluteSeconds }
     : { idle: accessTokenSeconds, absolute: accessTokenSeconds };
 }
 
-/** A login with the right password. */
+/** A login with the correct password. */
 interface Login {
   readonly client: Client;
   readonly user: User;
@@ -108,6 +108,6 @@ interface Login {
   /** The failures read before the password was verified. */
   readonly failures: Failures;
   readonly auditContext: AuditContext;
-  /** Counts a right password that a lock overtook, and returns its error. */
+  /** Counts a correct password as a failure because a lock started during the login, and returns the error. */
   readonly refuseOvertaken: () => Promise<OAuthError>;
 }

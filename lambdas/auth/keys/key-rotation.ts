@@ -19,7 +19,7 @@ import { planRotation } from './rotation-plan.ts';
 
 export interface RotationResult {
   readonly kind: KeyKind;
-  /** The created generation, or `undefined` if it was not due or a concurrent run created it. */
+  /** The created generation, or `undefined` if no key was due or a concurrent run created it. */
   readonly created?: number;
   /** The deleted generations. */
   readonly removed: readonly number[];
@@ -27,7 +27,7 @@ export interface RotationResult {
 
 export type KeyRotation = ReturnType<typeof makeKeyRotation>;
 
-/** The settings of a rotation, common to the scheduled function and the command line. */
+/** The settings that the scheduled function and `ops keys rotate` share. */
 export interface RotationSettings {
   /** The table `Keyring`. */
   readonly table: string;
@@ -37,7 +37,7 @@ export interface RotationSettings {
   readonly algorithm: SigningAlgorithm;
 }
 
-/** Creates the rotation of table `Keyring`: partition `kind`, range `generation`. See `platform/keyring.ts`. */
+/** Creates the rotation of the table `Keyring`: partition `kind`, range `generation`. See `platform/keyring.ts`. */
 export function makeKeyRotation({
   dynamo,
   kms,
@@ -55,8 +55,8 @@ export function makeKeyRotation({
   return { rotateKeys, rotateNow };
 
   /**
-   * Creates the keys that are due and deletes unneeded ones. It may run at any time, concurrently, and again after a crash, because
-   * each step is one write in which only the first run succeeds.
+   * Creates the keys that are due and deletes unneeded ones. Concurrent and repeated runs are safe, because each creation is a conditional
+   * write and each deletion is idempotent.
    */
   function rotateKeys(kinds: readonly KeyKind[] = keyKinds): Promise<readonly RotationResult[]> {
     return Promise.all(kinds.map(rotateKind));
@@ -73,7 +73,7 @@ export function makeKeyRotation({
    * Creates a key that is active immediately. `revoke` deletes all other keys, which invalidates everything that they signed,
    * authenticated or encrypted.
    *
-   * @throws {RevocationError} if a key was created but some others could not be deleted.
+   * @throws {RevocationError} if it created a key but could not delete all others.
    */
   async function rotateNow(
     kind: KeyKind,
@@ -113,7 +113,7 @@ export function makeKeyRotation({
     return isWritten(dynamo(command), async () => (await list(kind)).some(({ keyId }) => keyId === key.keyId));
   }
 
-  /** Generates wrapped key material for storage. Its plaintext does not leave KMS. */
+  /** Generates wrapped key material for storage. The plaintext never leaves KMS. */
   async function generate(kind: KeyKind): Promise<Pick<KeyringKey, 'wrapped' | 'algorithm' | 'publicKey'>> {
     const request = { KeyId: keyArn, EncryptionContext: keyringContext(kind) };
     if (kind === 'signing') {
@@ -122,13 +122,13 @@ export function makeKeyRotation({
         KeyPairSpec: keyPairSpecs[algorithm],
       });
       const { PrivateKeyCiphertextBlob: wrapped, PublicKey: publicKey } = await kms.send(command);
-      if (!wrapped || !publicKey) throw new Error('KMS gave no key pair.');
+      if (!wrapped || !publicKey) throw new Error('KMS returned no key pair.');
       return { wrapped, publicKey, algorithm };
     }
     const { CiphertextBlob: wrapped } = await kms.send(
       new GenerateDataKeyWithoutPlaintextCommand({ ...request, NumberOfBytes: 32 }),
     );
-    if (!wrapped) throw new Error('KMS gave no key.');
+    if (!wrapped) throw new Error('KMS returned no key.');
     return { wrapped };
   }
 
@@ -138,7 +138,7 @@ export function makeKeyRotation({
   }
 }
 
-/** Thrown if a new key replaced all others, but some of them could not be deleted. */
+/** Thrown if a revocation created a key but could not delete all others. */
 export class RevocationError extends Error {
   override readonly name = 'RevocationError';
   readonly result: RotationResult;
@@ -146,13 +146,13 @@ export class RevocationError extends Error {
   readonly left: readonly number[];
 
   constructor(result: RotationResult, left: readonly number[], cause: unknown) {
-    super(`Not all ${result.kind} keys could be deleted.`, { cause });
+    super(`Could not delete all replaced ${result.kind} keys.`, { cause });
     this.result = result;
     this.left = left;
   }
 }
 
-/** Maximum clock difference in milliseconds. A new key must be active immediately even if the clock of a function is behind. */
+/** The maximum clock difference in milliseconds. A new key must be active immediately even if the clock of a function is slow. */
 const clockDifference = 5_000;
 
 const keyPairSpecs = { ES256: 'ECC_NIST_P256', RS256: 'RSA_2048' } as const;

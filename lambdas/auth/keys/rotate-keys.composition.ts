@@ -30,12 +30,12 @@ export function composeRotateKeys(
     return results;
   };
 
-  /** Checks the KMS key. No other check would detect a disabled key, because a rotation without due keys does not call KMS. */
+  /** Checks that the KMS key is enabled. Without this check, only a run that creates a key would detect a disabled one. */
   async function requireEnabledKey(): Promise<void> {
     const { KeyMetadata } = await kms.send(new DescribeKeyCommand({ KeyId: environment.keyArn }));
-    if (KeyMetadata?.KeyState !== 'Enabled') throw new Error(`The KMS key is ${KeyMetadata?.KeyState}: enable it.`);
+    if (KeyMetadata?.KeyState !== 'Enabled') throw new Error(`The KMS key is ${KeyMetadata?.KeyState}. Enable it.`);
   }
 }
 
-/** Time for retries in milliseconds. The first deployment uses new permissions immediately. The function's timeout is 1 minute. */
+/** The time for retries in milliseconds, because new IAM permissions take effect with a delay. The function's timeout is 1 minute. */
 const patience = 40_000;

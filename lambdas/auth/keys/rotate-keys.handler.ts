@@ -11,5 +11,5 @@ const environment = readEnvironment(rotateKeysEnvironment);
 const telemetry = makeTelemetry('rotate-keys');
 const runtime = { ...systemRuntime, dynamo: makeDynamo(), kms: makeKms() };
 
-/** Runs at the first deployment, once a day, and by `ops keys rotate`. Ignores its event. */
+/** Rotates the keys that are due. Runs at the first deployment, once a day and during `ops keys rotate`. */
 export const handler = makeHandler(telemetry, composeRotateKeys(environment, runtime, telemetry));

@@ -7,7 +7,7 @@ export interface RotationPlan {
   readonly remove: readonly KeyringKey[];
 }
 
-/** The state of a key: published but not used yet, in use, or only for existing tokens and values. */
+/** The state of a key. A `next` key is published but not used yet. A `retiring` key is used only for existing tokens and values. */
 export type KeyState = 'next' | 'active' | 'retiring';
 
 /** Returns the state of a key among all keys of its kind. It depends on the time and is not stored. */
@@ -24,7 +24,7 @@ export interface NextRotation {
   readonly activeFrom: number;
 }
 
-/** Returns the next rotation of one kind, given all its keys, oldest first. Returns `undefined` if there are no keys. */
+/** Returns the next rotation of a kind, or `undefined` if there are no keys. `keys` contains all keys of the kind, oldest first. */
 export function nextRotation(keys: readonly KeyringKey[]): NextRotation | undefined {
   const newest = keys.at(-1);
   if (!newest) return undefined;
@@ -33,7 +33,7 @@ export function nextRotation(keys: readonly KeyringKey[]): NextRotation | undefi
 }
 
 /**
- * Plans the rotation of one kind of key, given all its keys, oldest first. The first key is active immediately. A change of the
+ * Plans the rotation of a kind. `keys` contains all its keys, oldest first. The first key is active immediately. A change of the
  * signing algorithm also makes a new key due.
  */
 export function planRotation(
@@ -52,20 +52,20 @@ export function planRotation(
     generation: newest.generation + 1,
     activeFrom: Math.max(due, now + publishedBeforeUse),
   };
-  const remove = keys.filter(key => lastUse(key, keys) + keptAfterUse[kind] <= now);
+  const remove = keys.filter(key => lastUse(key, keys) + retentionAfterUse[kind] <= now);
   return { ...(isDue ? { create } : {}), remove };
 }
 
 const day = 86_400_000;
 
-/** Milliseconds from a key's first use to the first use of its successor. */
+/** The time from a key's first use to the first use of its successor, in milliseconds. */
 const period = 90 * day;
 
 /**
- * Milliseconds from the last use of a key to its deletion. Signing keys remain until their last token has expired. MAC keys remain as
- * long as the sessions of their refresh tokens, for reuse detection. Encryption keys remain forever, as do their encrypted values.
+ * The time from the last use of a key to its deletion, in milliseconds. Signing keys remain until their last token has expired. For reuse
+ * detection, MAC keys remain as long as the sessions of their refresh tokens. Encryption keys are never deleted.
  */
-const keptAfterUse: Readonly<Record<KeyKind, number>> = {
+const retentionAfterUse: Readonly<Record<KeyKind, number>> = {
   signing: accessTokenSeconds * 1_000 + day,
   mac: refreshAbsoluteSeconds * 1_000 + day,
   encryption: Number.POSITIVE_INFINITY,
@@ -76,8 +76,8 @@ function lastUse(key: KeyringKey, keys: readonly KeyringKey[]): number {
   return Math.min(...keys.filter(({ generation }) => generation > key.generation).map(({ activeFrom }) => activeFrom));
 }
 
-/** Minimum time from the publication of a key to its first use, so that every cache contains it. */
+/** The minimum time from the publication of a key to its first use, in milliseconds. By then, every cache contains the key. */
 const publishedBeforeUse = day;
 
-/** Time from creation to first use. A key is published in time even if the daily run fails once. */
+/** The time from creation to first use in milliseconds. A key is published in time even if the daily run fails once. */
 const createdBeforeUse = 2 * publishedBeforeUse;

@@ -14,7 +14,7 @@ export type Client = z.output<typeof clientSchema>;
 
 export type ClientSecret = z.output<typeof clientSecretSchema>;
 
-/** Returns whether a text is a well-formed client id, which has only letters and digits. */
+/** Returns whether a string is a well-formed client id, which contains only letters and digits. */
 export function isClientId(text: string): boolean {
   return /^[A-Za-z0-9]{1,64}$/.test(text);
 }
@@ -51,7 +51,7 @@ export function mayRefresh({ grants }: Pick<Client, 'grants'>): boolean {
 }
 
 const clientSecretSchema = z.object({
-  /** SHA-256, base64url. A fast hash is sufficient because the secret is long and random. */
+  /** The SHA-256 hash in base64url. A fast hash is sufficient because the secret is long and random. */
   hash: z.string(),
   createdAt: z.number(),
   expiresAt: z.optional(z.number()),
@@ -60,14 +60,14 @@ const clientSecretSchema = z.object({
 const clientSchema = z.object({
   clientId: z.string(),
   name: z.string(),
-  /** At most two, newest first, so that a secret can be replaced without an outage. */
+  /** At most two secrets, newest first. The older one allows a replacement without an outage. */
   secrets: z.array(clientSecretSchema).check(z.maxLength(2)),
   grants: z.array(z.enum(grantTypes)),
-  /** The maximum scopes of its tokens. */
+  /** The scopes that its tokens may have. */
   scopes: z.array(z.enum(scopes)),
   /** The account whose users may log in through the client. @default - all accounts */
   accountId: z.optional(z.string()),
-  /** Seconds after a rotation in which the previous refresh token returns the same successor. 0 disables this. */
+  /** The time after a rotation in which the previous refresh token returns the same successor, in seconds. 0 disables this. */
   graceSeconds: z.int().check(z.minimum(0)),
   /** True if the client may introspect tokens of other clients. */
   introspect: z.boolean(),
@@ -82,5 +82,5 @@ function digest(secret: string): Buffer {
   return createHash('sha256').update(secret, 'utf8').digest();
 }
 
-/** The secret of unknown clients, so that they also cost a comparison. */
+/** A hash that no secret matches. It adds a comparison, so unknown clients take as long as known ones. */
 const noSecret: Pick<ClientSecret, 'hash'> = { hash: Buffer.alloc(32).toString('base64url') };

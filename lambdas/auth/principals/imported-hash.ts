@@ -2,17 +2,17 @@ import { timingSafeEqual } from 'node:crypto';
 import type { KeyDerivation } from '../../platform/key-derivation.ts';
 
 /**
- * A password hash of another system. It is stored with the prefix `imported`, because our own hashes, which may have the same
- * parameters, are of normalised passwords.
+ * A password hash of another system. It is stored with the prefix `imported`, because Emissor's own hashes can have the same parameters.
+ * Only Emissor's own hashes are always of normalised passwords.
  */
 export interface ImportedHash {
   /** The display name, such as `bcrypt`. */
   readonly kind: string;
   /** True if a guess takes less work than OWASP's Password Storage Cheat Sheet requires for this kind. */
   readonly isWeak: boolean;
-  /** Number of significant bytes of a password, if limited. */
+  /** The number of significant bytes of a password, if the kind limits it. */
   readonly countedBytes?: number;
-  /** Returns whether a text is the hashed password. */
+  /** Returns whether a password matches the hash. */
   readonly matches: (password: string, keyDerivation: KeyDerivation) => Promise<boolean>;
 }
 
@@ -20,7 +20,7 @@ export interface ImportedHash {
 export const importedPrefix = 'imported';
 
 /**
- * Parses a hash of another system without the prefix: argon2id, argon2i and PBKDF2 in the PHC string format
+ * Parses a hash of another system, without the prefix. It supports argon2id, argon2i and PBKDF2 in the PHC string format
  * (https://github.com/P-H-C/phc-string-format), and bcrypt. Returns `undefined` for other hashes, for malformed hashes, and for hashes that
  * need more work or memory than a login may use.
  */
@@ -33,12 +33,12 @@ export function parseImportedHash(text: string): ImportedHash | undefined {
   return undefined;
 }
 
-/** Maximum length of a hash in characters, longer than any supported form. */
+/** The maximum length of a hash in characters. Supported hashes are shorter. */
 const maxHash = 256;
 
 type Form = readonly [form: RegExp, parse: (match: RegExpExecArray) => ImportedHash | undefined];
 
-/** Numbers have no leading zeros (PHC string format, "decimal"). */
+/** The supported formats. Numbers have no leading zeros (PHC string format, "decimal"). */
 const forms: readonly Form[] = [
   [
     /^\$(argon2id?)\$v=19\$m=([1-9]\d{0,4}),t=([1-9]\d{0,4}),p=([1-4])\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/,
@@ -70,8 +70,8 @@ function parseArgon2(
   stored: Stored | undefined,
 ): ImportedHash | undefined {
   const [memory = 0, passes = 0, parallelism = 0] = fields.map(Number);
-  const fits = memory <= 65_536 && passes * memory <= 262_144 && memory >= 8 * parallelism;
-  if (!fits || !stored) return undefined;
+  const isInRange = memory <= 65_536 && passes * memory <= 262_144 && memory >= 8 * parallelism;
+  if (!isInRange || !stored) return undefined;
   const { salt: nonce, tag } = stored;
   const isWeak = algorithm === 'argon2i' || passes * memory < 5 * 7_168;
   return derived({ kind: algorithm, isWeak, tag }, (message, { argon2 }) =>
@@ -95,7 +95,7 @@ function parsePbkdf2(digest: Field, count: Field, stored: Stored | undefined): I
 
 function parseBcrypt({ 0: text, 1: cost }: RegExpExecArray): ImportedHash | undefined {
   if (Number(cost) < 4 || Number(cost) > 13) return undefined;
-  // Loaded on first use, so that other logins do not wait for it.
+  // Imported on first use, because other logins need not wait for it.
   const matches = async (password: string) => (await import('bcryptjs')).compare(password, text);
   return { kind: 'bcrypt', isWeak: Number(cost) < 10, matches, countedBytes: 72 };
 }
@@ -118,13 +118,13 @@ interface Stored {
 
 /** Decodes salt and hash. Returns `undefined` if one is not base64 or has an unusual length. */
 function fromBase64(saltText: Field, tagText: Field): Stored | undefined {
-  const [salt, tag] = [exactly(saltText), exactly(tagText)];
-  const isUsual = (bytes: Buffer | undefined, min: number) => bytes && bytes.length >= min && bytes.length <= 64;
-  return salt && tag && isUsual(salt, 8) && isUsual(tag, 16) ? { salt, tag } : undefined;
+  const [salt, tag] = [decodeBase64(saltText), decodeBase64(tagText)];
+  const hasUsualLength = (bytes: Buffer | undefined, min: number) => bytes && bytes.length >= min && bytes.length <= 64;
+  return salt && tag && hasUsualLength(salt, 8) && hasUsualLength(tag, 16) ? { salt, tag } : undefined;
 }
 
 /** Decodes base64 without padding. Returns `undefined` if it is malformed. */
-function exactly(text = ''): Buffer | undefined {
+function decodeBase64(text = ''): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.toString('base64').replaceAll('=', '') === text ? bytes : undefined;
 }

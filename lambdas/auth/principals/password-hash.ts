@@ -3,10 +3,10 @@ import type { KeyDerivation } from '../../platform/key-derivation.ts';
 import type { Random } from '../../platform/random.ts';
 import { importedPrefix, parseImportedHash } from './imported-hash.ts';
 
-/** Creates Argon2id password hashing with parameters for new hashes. */
+/** Creates the Argon2id password hashing, which uses the parameters `current` for new hashes. */
 export function makePasswordHashing(
   { keyDerivation, random: { bytes } }: HashingParts,
-  current: HashParameters = presentParameters,
+  current: HashParameters = currentParameters,
 ): PasswordHashing {
   return {
     hash: async function hashPassword(password) {
@@ -34,8 +34,8 @@ export function makePasswordHashing(
 }
 
 /**
- * Returns whether a password matches a stored hash, at the cost of one hash with the stored parameters. An imported hash may be of a
- * password that was not normalised, so the password is tried as entered and, if different, in NFC.
+ * Returns whether a password matches a stored hash. Computes one hash with the stored parameters. An imported hash may be of a password
+ * that was not normalised, so it is compared with the password as entered and, if different, in NFC.
  */
 async function verifyPassword(keyDerivation: KeyDerivation, password: string, stored: string): Promise<boolean> {
   if (stored.startsWith(importedPrefix)) {
@@ -48,11 +48,11 @@ async function verifyPassword(keyDerivation: KeyDerivation, password: string, st
 /**
  * Checks that this runtime supports Argon2id, which depends on the OpenSSL version of its Node.js.
  *
- * @throws if it does not, because it would reject every password.
+ * @throws {Error} if the runtime does not support it. Every login would fail.
  */
 export async function assertHashing({ verify }: Pick<PasswordHashing, 'verify'>): Promise<void> {
-  const isRight = await verify('password', referenceHash).catch(() => false);
-  if (!isRight) throw new Error('This runtime does not compute Argon2id: node:crypto needs OpenSSL 3.2 or later.');
+  const isSupported = await verify('password', referenceHash).catch(() => false);
+  if (!isSupported) throw new Error('This runtime does not support Argon2id. Use a Node.js with OpenSSL 3.2 or later.');
 }
 
 export interface PasswordHashing {
@@ -60,17 +60,17 @@ export interface PasswordHashing {
   readonly hash: (password: string) => Promise<string>;
   readonly verify: (password: string, stored: string) => Promise<boolean>;
   /**
-   * Returns whether the stored hash of a matching password needs the parameters of a new hash. A hash that ignores part of the password
-   * is not replaced, because that part may be mistyped, and the right password would then no longer match.
+   * Returns whether to replace the stored hash of a matching password. A hash that ignores part of the password is not replaced, because
+   * the user may have mistyped that part. The correct password would then no longer match.
    */
   readonly needsRehash: (stored: string, password: string) => boolean;
-  /** A hash that no password matches, for unknown users. It prevents user enumeration by timing. */
+  /** A hash that no password matches. Verifying it for unknown users prevents user enumeration by timing. */
   readonly dummy: string;
 }
 
-/** The cost of a hash. */
+/** The cost parameters of a hash. */
 export interface HashParameters {
-  /** KiB */
+  /** The memory in KiB. */
   readonly memory: number;
   readonly passes: number;
   readonly parallelism: number;
@@ -78,7 +78,7 @@ export interface HashParameters {
 
 async function verifyImported(keyDerivation: KeyDerivation, password: string, text: string): Promise<boolean> {
   const hash = parseImportedHash(text);
-  if (!hash) throw new Error('A stored password hash was imported in a form that is not known.');
+  if (!hash) throw new Error('The imported password hash has an unsupported format.');
   if (await hash.matches(password, keyDerivation)) return true;
   const normalised = password.normalize('NFC');
   return normalised !== password && (await hash.matches(normalised, keyDerivation));
@@ -93,10 +93,10 @@ const phcString =
 /** A hash of `password` by the reference implementation: https://github.com/P-H-C/phc-winner-argon2#command-line-utility */
 const referenceHash = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
 
-/** The Argon2id parameters: 19 MiB, two passes, one lane. After a change, each password is rehashed at its next login. */
-const presentParameters: HashParameters = { memory: 19_456, passes: 2, parallelism: 1 };
+/** The parameters of new hashes. After a change, each user's next login replaces the hash. */
+const currentParameters: HashParameters = { memory: 19_456, passes: 2, parallelism: 1 };
 
-/** Formats a PHC string, which contains its parameters, so that old hashes remain valid after a change. */
+/** Formats a PHC string. The string contains the parameters, so old hashes remain valid after a change. */
 function format({ memory, passes, parallelism, salt, tag }: StoredHash): string {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(tag)}`;
 }
@@ -107,7 +107,7 @@ function derive(
   password: string,
   { salt: nonce, ...cost }: HashParameters & { readonly salt: Buffer; readonly tagLength: number },
 ): Promise<Buffer> {
-  const message = Buffer.from(password.normalize('NFC'), 'utf8'); // keyboards differ in writing é or e + ´
+  const message = Buffer.from(password.normalize('NFC'), 'utf8'); // some keyboards produce é, others e and a combining accent
   return argon2('argon2id', message, { nonce, ...cost });
 }
 
@@ -127,7 +127,7 @@ function encode(bytes: Buffer): string {
 
 function parse(stored: string): StoredHash {
   const [, memory, passes, parallelism, salt, tag] = phcString.exec(stored) ?? [];
-  if (salt === undefined || tag === undefined) throw new Error('A stored password hash is no argon2id PHC string.');
+  if (salt === undefined || tag === undefined) throw new Error('The password hash is not an Argon2id PHC string.');
   return {
     memory: Number(memory),
     passes: Number(passes),

@@ -36,9 +36,9 @@ export function storedScope(stored: string): ReadonlySet<Scope> {
 
 const allScopes: ReadonlySet<Scope> = new Set(scopes);
 
-/** The scopes of each role. A change of a user's role is effective immediately. */
+/** The scopes of each role. A change of a user's role takes effect immediately. */
 const scopesOfRole: Record<Role, ReadonlySet<Scope>> = { admin: allScopes, member: new Set() };
 
 function isScope(name: string): name is Scope {
-  return scopes.some(known => known === name);
+  return scopes.some(scope => scope === name);
 }

@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url';
 import * as z from 'zod/mini';
 import type { Item, ItemKey } from '../../platform/aws/dynamo.ts';
 
-/** The roles that a user can have in the account. */
+/** The roles that a user can have in an account. */
 export const roles = ['admin', 'member'] as const;
 
 /** A user's role in the account. */
@@ -16,10 +16,10 @@ export interface UserTables {
 /** A user. Times are in milliseconds since the epoch. */
 export type User = z.output<typeof userSchema>;
 
-/** Maximum length of a normalised e-mail address in bytes (RFC 5321 section 4.5.3.1.3). */
+/** The maximum length of a normalised e-mail address in bytes (RFC 5321 section 4.5.3.1.3). */
 export const maxEmailBytes = 254;
 
-/** Normalises an e-mail address. Returns `undefined` if it is too long. Limits the input too, because normalising takes quadratic time. */
+/** Normalises an e-mail address. Returns `undefined` if it is too long. Also limits the input, because normalisation takes quadratic time. */
 export function normaliseBoundedEmail(email: string): string | undefined {
   if (Buffer.byteLength(email.trim()) > 4 * maxEmailBytes) return undefined;
   const normal = normaliseEmail(email);
@@ -27,8 +27,8 @@ export function normaliseBoundedEmail(email: string): string | undefined {
 }
 
 /**
- * Returns the form of an e-mail address to store and compare, with the domain in ASCII. Applies NFC again after lower-casing, because
- * U+030C composes with `j` but not with `J`.
+ * Returns the normal form of an e-mail address for storage and comparison, with the domain in ASCII. Applies NFC again after
+ * lower-casing, because U+030C composes with `j` but not with `J`.
  */
 export function normaliseEmail(email: string): string {
   const text = email.trim().normalize('NFC').toLowerCase().normalize('NFC');
@@ -65,9 +65,9 @@ export function parseCredential(item: Item | undefined): Credential | undefined 
 
 const userSchema = z.object({
   userId: z.string(),
-  /** Unique, and normalised by `normaliseEmail`. */
+  /** The unique e-mail address, normalised by `normaliseEmail`. */
   email: z.string(),
-  /** Increases with each new password. A login that read an older credential is rejected. */
+  /** Increases with each new password. A login with an older credential is rejected. */
   credentialVersion: z.int(),
   /** Increases with every change that ends the user's sessions. Sessions of other versions have ended. */
   version: z.int(),
@@ -79,10 +79,10 @@ const userSchema = z.object({
 });
 
 const credentialSchema = z.object({
-  /** Normalised by `normaliseEmail`. */
+  /** The e-mail address, normalised by `normaliseEmail`. */
   email: z.string(),
   userId: z.string(),
-  /** A PHC string (see `password-hash.ts`). */
+  /** The hash in the PHC string format (see `password-hash.ts`). */
   passwordHash: z.string(),
   /** The user's `credentialVersion`. */
   credentialVersion: z.int(),

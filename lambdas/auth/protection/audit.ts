@@ -5,8 +5,8 @@ import type { GrantType } from '../principals/client.ts';
 import type { User } from '../principals/user.ts';
 
 /**
- * The known facts of a request, for its line in the audit trail. Only verified values belong here, because an unverified client id may be a
- * password in the wrong field.
+ * The verified facts of a request, which its line in the audit trail contains. An unverified value may be a secret, such as a password in
+ * the field of the client id.
  */
 export interface AuditContext {
   /** The caller's IP address according to the gateway. */
@@ -17,26 +17,26 @@ export interface AuditContext {
   /** The creation time of the presented secret, because a client has two secrets during a replacement. */
   secretOf?: string;
   userId?: string;
-  /** The account, only for smoke tests. */
+  /** The account id, set only for smoke tests. */
   account?: string;
   sessionId?: string;
-  /** The reason for the grant, if there are several, such as `grace`. */
+  /** The reason for the outcome, if there are several, such as `grace`. */
   reason?: string;
 }
 
-/** The metrics of grants and token theft. Refusals are counted by error code. */
+/** The metrics of grants and token theft. Rejected requests are counted by error code. */
 type AuditMetric = 'TokenIssued' | 'TokenRefreshed' | 'TokenRevoked' | 'TokenIntrospected' | 'RefreshTokenReuse';
 
-/** The reason code of a reused refresh token, of which a copy must exist. */
+/** The reason code for a reused refresh token, which means that a copy of the token exists. */
 export const reuseReason = 'refresh_token_reused';
 
-/** Records the user of a request. Records the account only for smoke tests, whose successes only the test itself counts. */
+/** Records the user of a request. For smoke tests, also records the account, because the metrics exclude their successes. */
 export function noteUser(auditContext: AuditContext, { userId, accountId }: Pick<User, 'userId' | 'accountId'>): void {
   auditContext.userId = userId;
   if (isReservedAccount(accountId)) auditContext.account = accountId;
 }
 
-/** Creates the audit trail: one structured line and one metric per request, without secrets. Smoke tests have no metric. */
+/** Creates the audit trail, which writes one structured line without secrets and counts one metric per request. */
 export function makeAudit({
   log,
   count,

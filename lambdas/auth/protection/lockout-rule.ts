@@ -1,25 +1,25 @@
 import * as z from 'zod/mini';
 import type { Item } from '../../platform/aws/dynamo.ts';
 
-/** Milliseconds after the last failure for which failures count. */
+/** The time for which failures count after the latest failure, in milliseconds. */
 export const failureLifetime = 24 * 60 * 60_000;
 
 /** The number of failures that starts the first lock. */
 export const lockThreshold = 5;
 
-/** The failures of an e-mail address at one client, when read. */
+/** The failures of an e-mail address at one client, at the time of the read. */
 export interface Failures {
   /** The failures that still count. */
   readonly failures: number;
   /** The end of the lock, in milliseconds since the epoch, or `undefined` if there is no lock. */
   readonly lockedUntil: number | undefined;
-  /** The id of the latest failure, or empty without failures. */
+  /** The id of the latest failure, or an empty string if there are none. */
   readonly latestFailure: string;
   /** True if the failures are too old to count. */
   readonly isStale: boolean;
 }
 
-/** Parses the failures of an item at `now`. Each failure from the fifth on starts a lock that is twice as long as the previous one. */
+/** Parses the failures that an item has at `now`. Each failure after the fifth starts a lock that is twice as long as the previous one. */
 export function parseFailures(item: Item | undefined, now: number): Failures {
   if (!item) return { failures: 0, lockedUntil: undefined, latestFailure: '', isStale: false };
   const { failures, lastFailureAt, latestFailure } = failuresSchema.parse(item);
@@ -32,6 +32,6 @@ export function parseFailures(item: Item | undefined, now: number): Failures {
 
 const failuresSchema = z.object({ failures: z.number(), lastFailureAt: z.number(), latestFailure: z.string() });
 
-/** Length of the first lock in milliseconds. */
+/** The duration of the first lock in milliseconds. */
 const firstLock = 1_000;
 const maxLock = 15 * 60_000;

@@ -11,16 +11,16 @@ export type Lockout = ReturnType<typeof makeLockout>;
 
 /** The failures of an e-mail address that still count, at one client. */
 export interface FailuresAtClient extends Pick<Failures, 'failures' | 'lockedUntil'> {
-  /** Absent if the client is not one of the given clients. */
+  /** Undefined if the caller did not pass the id of the client. */
   readonly clientId: string | undefined;
 }
 
 /**
  * Creates the login lockout per client and e-mail address. `lockout-rule.ts` defines when an address is locked.
  *
- * Table `Lockouts`: partition `pk`, here `lock#<MAC of the address>`, and range `sk`, a MAC of client and address, so that the table
- * does not reveal the addresses. Attributes: `failures`, `lastFailureAt`, `latestFailure` (its id) and `ttl`. A new MAC key restarts
- * the counts, which is harmless once per key.
+ * Table `Lockouts`: partition `pk`, here `lock#<MAC of the address>`, and range `sk`, a MAC of the client and the address. The MACs hide
+ * the addresses. Attributes: `failures`, `lastFailureAt`, `latestFailure` (its id) and `ttl`. A new MAC key restarts the counts, which is
+ * harmless because it is rare.
  */
 export function makeLockout({
   dynamo,
@@ -35,7 +35,7 @@ export function makeLockout({
 }) {
   return { keyOf, failuresIn, recordFailure, recordSuccess, findFailures, unlock };
 
-  /** Returns the key for a client and a normalised e-mail address, which need not have a user. */
+  /** Returns the key for a client and a normalised e-mail address. The address may have no user. */
   async function keyOf(clientId: string, email: string): Promise<ItemKey> {
     return { table, key: { pk: await partitionOf(email), sk: await macOf('client', clientId, email) } };
   }
@@ -58,18 +58,18 @@ export function makeLockout({
   }
 
   /**
-   * Counts a rejected login with one write, which is correct even in concurrent calls. If the failures read are too old to count, the
-   * first write restarts the count and others add to it. The id prevents a write that the SDK repeats from counting twice.
+   * Counts a rejected login, even in concurrent calls. If the failures are too old to count, the first call restarts the count and the
+   * others add to it. The id prevents a write that the SDK repeats from counting twice.
    */
-  async function recordFailure(key: ItemKey, read: Failures): Promise<void> {
-    const [moment, id] = [now(), makeId(8)];
-    const ttl = Math.ceil((moment + failureLifetime) / 1_000);
-    const latest = { lastFailureAt: moment, latestFailure: id, ttl };
+  async function recordFailure(key: ItemKey, { isStale, latestFailure }: Failures): Promise<void> {
+    const [failedAt, id] = [now(), makeId(8)];
+    const ttl = Math.ceil((failedAt + failureLifetime) / 1_000);
+    const latest = { lastFailureAt: failedAt, latestFailure: id, ttl };
     const isRestarted =
-      read.isStale &&
+      isStale &&
       (await updateItem(dynamo, key, {
         set: { ...latest, failures: 1 },
-        when: expression`latestFailure = ${read.latestFailure}`,
+        when: expression`latestFailure = ${latestFailure}`,
       }));
     if (isRestarted) return;
     await updateItem(dynamo, key, {
@@ -79,8 +79,8 @@ export function makeLockout({
   }
 
   /**
-   * Clears the failures. Returns false if a lock has started since they were read, even if it has ended. Of many concurrent guesses, the
-   * right one thus succeeds only before the lock. Concurrent successes do not affect each other.
+   * Clears the failures. Returns false if a lock has started since the failures were read, even if the lock has ended. In a burst of
+   * guesses, the correct one therefore succeeds only before the lock. Concurrent successes do not affect each other.
    */
   function recordSuccess({ key }: ItemKey, { latestFailure }: Failures): Promise<boolean> {
     const noLockStarted = expression`attribute_not_exists(failures) OR failures < ${lockThreshold}
@@ -89,8 +89,8 @@ export function makeLockout({
   }
 
   /** Returns the failures of an e-mail address that still count, by client. */
-  async function findFailures(given: string, clientIds: readonly string[]): Promise<readonly FailuresAtClient[]> {
-    const email = normaliseEmail(given);
+  async function findFailures(address: string, clientIds: readonly string[]): Promise<readonly FailuresAtClient[]> {
+    const email = normaliseEmail(address);
     const counted = (await itemsOf(email)).filter(item => failuresIn(item).failures > 0);
     if (counted.length === 0) return [];
     const macs = await Promise.all(clientIds.map(clientId => macOf('client', clientId, email)));
@@ -100,7 +100,7 @@ export function makeLockout({
     });
   }
 
-  /** Clears the failures of an e-mail address at all clients. Returns whether any still counted. */
+  /** Clears the failures of an e-mail address at all clients. Returns whether any of them still counted. */
   async function unlock(email: string): Promise<boolean> {
     const items = await itemsOf(normaliseEmail(email));
     for (const { pk, sk } of items) await dynamo(new DeleteCommand({ TableName: table, Key: { pk, sk } }));

@@ -1,17 +1,17 @@
 import type { ItemKey, StoreParts } from '../../platform/aws/dynamo.ts';
 import { type FixedWindow, makeFixedWindow } from '../../platform/fixed-window.ts';
 
-/** A limit of rejected passwords per minute. The caller reads its item first and counts after the failure. */
+/** A limit on rejected passwords per minute. The caller reads the item before the login and counts after a failure. */
 export type ClientRateLimit = Pick<FixedWindow, 'keyOf' | 'secondsToWait' | 'count'>;
 
-/** Creates the limit of a client's rejected passwords. Table `Lockouts`: partition `pk` `client#<client id>`, range `sk` `refused`. */
+/** Creates the limit on a client's rejected passwords. Table `Lockouts`: partition `pk` `client#<client id>`, range `sk` `refused`. */
 export function makeClientRateLimit({
   dynamo,
   table,
   now,
   limit,
 }: StoreParts & {
-  /** Maximum failures per minute. Successes are not counted. */
+  /** The maximum number of failures per minute. */
   readonly limit: number;
 }): ClientRateLimit {
   return makeFixedWindow({ dynamo, now, limit, keyOf: clientId => clientLimitKey(table, clientId) });

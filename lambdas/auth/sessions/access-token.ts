@@ -30,7 +30,7 @@ export function makeAccessTokenMint({
   readonly makeId: MakeId;
 }) {
   return async function mintAccessToken({ scope, ...subject }: AccessTokenSubject, seconds: number): Promise<string> {
-    const iat = Math.floor(now() / 1_000); // before any await: the caller counts the lifetime from here
+    const iat = Math.floor(now() / 1_000); // set before any await, because the caller counts the lifetime from this time
     const key = await keyring.active('signing');
     const header = { alg: key.algorithm, typ: tokenType, kid: key.keyId };
     const claims = {
@@ -53,20 +53,20 @@ export interface AccessTokenVerificationDependencies {
   readonly issuer: string;
   /** {base_url}. */
   readonly audience: string;
-  /** Lists signing keys only. */
+  /** Only needs to find signing keys. */
   readonly keyring: Pick<Keyring, 'find'>;
   readonly now: Clock;
 }
 
-/** The checks that verification may skip. Only a revocation accepts expired tokens. */
+/** The checks to skip. Only revocation accepts expired tokens. */
 export interface VerificationOptions {
   readonly mayBeExpired?: boolean;
 }
 
 /**
- * Creates the verification of access tokens. It checks our key and its algorithm, `typ`, `iss`, `aud` and `exp` (RFC 9068 section 4,
- * RFC 8725 section 3). It allows no clock skew, because issuer and verifier are the same. It returns the claims or `undefined`, and
- * does not check the session (see `active-session.ts`).
+ * Creates the function that returns the claims of a valid access token. It checks the signature, `alg`, `typ`, `iss`, `aud` and `exp`
+ * (RFC 9068 section 4, RFC 8725 section 3). It allows no clock skew, because this service also issues the tokens. It does not check the
+ * session (see `active-session.ts`).
  */
 export function makeAccessTokenVerification(dependencies: AccessTokenVerificationDependencies) {
   const { keyring, issuer, audience, now } = dependencies;
@@ -97,11 +97,11 @@ export function makeAccessTokenVerification(dependencies: AccessTokenVerificatio
 
   /** Parses each public key once. */
   function publicKey(keyId: string, der: Uint8Array): KeyObject {
-    const known = publicKeys.get(keyId);
-    if (known) return known;
-    const read = createPublicKey({ key: Buffer.from(der), format: 'der', type: 'spki' });
-    publicKeys.set(keyId, read);
-    return read;
+    const cached = publicKeys.get(keyId);
+    if (cached) return cached;
+    const parsed = createPublicKey({ key: Buffer.from(der), format: 'der', type: 'spki' });
+    publicKeys.set(keyId, parsed);
+    return parsed;
   }
 }
 
@@ -114,7 +114,7 @@ const claimsSchema = z.object({
   sub: name,
   client_id: name,
   account_id: name,
-  /** The token's session. */
+  /** The id of the token's session. */
   sid: name,
   scope: z.optional(z.string()),
   jti: name,
@@ -127,7 +127,7 @@ const tokenType = 'at+jwt';
 
 /**
  * Signs a JWT in compact form (RFC 7515 section 7.1) with the key's algorithm, ES256 or RS256 (RFC 7518 section 3). This takes half
- * the time of WebCrypto, which libraries use.
+ * the time of WebCrypto, which JWT libraries use.
  */
 function signJwt(header: object, claims: object, key: KeyObject): string {
   const signed = `${encode(header)}.${encode(claims)}`;
@@ -139,13 +139,13 @@ function encode(part: object): string {
 }
 
 /**
- * Reads the header of a compact JWT. It accepts only the parameters that this service writes, so that a header (`jwk`, `jku`, `x5u`,
- * `crit`) cannot redirect verification.
+ * Reads the header of a compact JWT. It accepts only the parameters that this service writes. Others, such as `jwk` or `jku`, could
+ * redirect the verification.
  */
 function readHeader(token: string): z.output<typeof headerSchema> | undefined {
-  const [header = '', claims = '', signature = '', ...more] = token.split('.');
+  const [header = '', claims = '', signature = '', ...rest] = token.split('.');
   const isCanonical = signature !== '' && Buffer.from(signature, 'base64url').toString('base64url') === signature;
-  if (more.length > 0 || !isCanonical || decode(claims) === undefined) return undefined;
+  if (rest.length > 0 || !isCanonical || decode(claims) === undefined) return undefined;
   return headerSchema.safeParse(decode(header)).data;
 }
 

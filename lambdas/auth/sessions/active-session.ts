@@ -16,7 +16,7 @@ export interface ActiveSession {
 
 /** An active session with the scopes of one of its access tokens. */
 export interface AuthorizedSession extends ActiveSession {
-  /** The token's scopes that role and client still have. */
+  /** The token's scopes that the role and the client still have. */
   readonly scopes: ReadonlySet<Scope>;
 }
 
@@ -26,11 +26,11 @@ export interface SessionTables {
   readonly sessions: string;
 }
 
-/** The reason why a change of its user or client ended a session, for the audit trail and operators. */
+/** The reason why a change of a user or client ended a session. The audit trail and operators receive it. */
 export type SessionEndReason = 'user_disabled' | 'session_ended' | 'account_changed' | 'account_of_another_client';
 
 /**
- * Returns the reason why client and user may not continue a session, or `undefined` if they may. Versions only increase, so enabling a
+ * Returns the reason why the client and the user may not continue a session, or `undefined` if they may. Versions only increase, so enabling a
  * user or client again does not restore its sessions.
  */
 export function sessionEndReason(client: Client, user: User, session: Session): SessionEndReason | undefined {
@@ -42,8 +42,8 @@ export function sessionEndReason(client: Client, user: User, session: Session): 
 }
 
 /**
- * Returns an active session if all conditions hold: the client and user are enabled and match the session, their versions
- * have not changed since its start, and the session is neither revoked nor expired.
+ * Returns the session if it is active. The client and the user must be enabled and match the session, their versions must be unchanged
+ * since its start, and it must be neither revoked nor expired.
  */
 export function asActiveSession(
   client: Client | undefined,
@@ -66,8 +66,8 @@ export interface ActiveSessionDependencies {
 }
 
 /**
- * Creates the reader of an access token's active session. It reads consistently in one round trip without a cache, so that a
- * revocation is effective immediately.
+ * Creates the function that reads the active session of an access token. It makes one consistent read without a cache, so revocations
+ * take effect immediately.
  */
 export function makeActiveSessionReader({ dynamo, tables, now }: ActiveSessionDependencies) {
   return async function readActiveSession(claims: AccessTokenClaims): Promise<AuthorizedSession | undefined> {

@@ -10,13 +10,13 @@ export interface Principal {
   readonly sessionId: string;
   readonly accountId: string;
   readonly role: Role;
-  /** The token's scopes that role and client still have. */
+  /** The token's scopes that the role and the client still have. */
   readonly scopes: ReadonlySet<Scope>;
 }
 
 export type BearerAuthentication = (authorization: string | undefined) => Promise<BearerOutcome>;
 
-/** Creates bearer authentication (RFC 6750 section 2.1). It verifies the token, then reads its session without a cache. */
+/** Creates bearer authentication (RFC 6750 section 2.1). It verifies the token and then reads its session without a cache. */
 export function makeBearerAuthentication(
   dependencies: AccessTokenVerificationDependencies & ActiveSessionDependencies,
 ): BearerAuthentication {
@@ -41,8 +41,8 @@ export function makeBearerAuthentication(
 }
 
 /**
- * `missing`: the header has no bearer token, or only `Bearer`. The challenge then contains no error (RFC 6750 section 3.1). `invalid`: the
- * token is malformed, expired or revoked.
+ * The outcome of an authentication. It is `missing` if the header contains no bearer token, and the challenge then contains no error
+ * (RFC 6750 section 3.1). It is `invalid` if the token is malformed, expired or revoked.
  */
 type BearerOutcome =
   | { readonly outcome: 'authenticated'; readonly principal: Principal }

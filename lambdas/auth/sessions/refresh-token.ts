@@ -1,27 +1,27 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Keyring } from '../../platform/keyring.ts';
 
-/** The content of a refresh token: its session, its counter and its MAC key. Only the MAC is secret. */
+/** The content of a refresh token, which its MAC authenticates. Only the MAC is secret. */
 export interface RefreshTokenContent {
-  /** `<userId>-<random>` */
+  /** The id of the session, in the form `<userId>-<random>`. */
   readonly sessionId: string;
-  /** 1 for the first token of a session. Each rotation adds 1. */
+  /** The number of the token in its session, starting at 1. */
   readonly counter: number;
   readonly keyId: string;
 }
 
-/** A presented refresh token: well-formed, with an unverified MAC. */
+/** A well-formed refresh token of a request. Its MAC may be unverified. */
 export interface PresentedRefreshToken extends RefreshTokenContent {
   readonly userId: string;
   readonly mac: Buffer;
 }
 
-/** Writes a refresh token: `sessionId.counter.keyId.MAC`. The same content and key result in the same token. */
+/** Formats a refresh token as `sessionId.counter.keyId.MAC`. The same content and key always produce the same token. */
 export function writeRefreshToken(content: RefreshTokenContent, macKey: KeyObject): string {
   return `${content.sessionId}.${content.counter}.${content.keyId}.${macOf(content, macKey).toString('base64url')}`;
 }
 
-/** Parses a refresh token. Returns `undefined` unless it has exactly the form of `writeRefreshToken`. */
+/** Parses a refresh token. Returns `undefined` if `writeRefreshToken` could not have written it. */
 export function readRefreshToken(token: string): PresentedRefreshToken | undefined {
   const { sessionId, userId, counter, keyId, mac } = form.exec(token)?.groups ?? {};
   if (!sessionId || !userId || !counter || !keyId || !mac) return undefined;
@@ -30,14 +30,14 @@ export function readRefreshToken(token: string): PresentedRefreshToken | undefin
   return { sessionId, userId, counter: Number(counter), keyId, mac: bytes };
 }
 
-/** Returns whether this service wrote a presented refresh token, in constant time. */
+/** Returns whether this service issued a refresh token. Compares the MAC in constant time. */
 export function isAuthentic(token: PresentedRefreshToken, macKey: KeyObject): boolean {
   return timingSafeEqual(macOf(token, macKey), token.mac);
 }
 
 export type VerifyRefreshToken = ReturnType<typeof makeRefreshTokenVerification>;
 
-/** Creates the verification of refresh tokens, which returns the token if this service wrote it. The keyring must open MAC keys. */
+/** Creates the function that returns a refresh token if this service issued it. The keyring must be able to open MAC keys. */
 export function makeRefreshTokenVerification(keyring: Pick<Keyring, 'find' | 'open'>) {
   return async function verifyRefreshToken(text: string): Promise<PresentedRefreshToken | undefined> {
     const token = readRefreshToken(text);

@@ -8,15 +8,15 @@ import { parseSession, type Session, sessionKey } from './session.ts';
 export type SessionStore = ReturnType<typeof makeSessionStore>;
 
 /**
- * Creates the store of table `Sessions`: partition `userId`, range `sessionId`, one item per session. Each operation is one idempotent
- * write of one item, because the SDK repeats a write after a lost response.
+ * Creates the store of the table `Sessions`, with partition `userId`, range `sessionId` and one item per session. Each change is one
+ * idempotent write of one item, because the SDK repeats a write after a lost response.
  */
 export function makeSessionStore({ dynamo, table, after }: Omit<StoreParts, 'now'> & { readonly after: After }) {
   return { createSession, findSession, rotateSession, revokeSession, deleteSession };
 
   /**
-   * Stores a new session. The id is random, so only a repeated write can find it in use. A try that arrives late must not undo a
-   * rotation or revocation.
+   * Stores a new session. Its id is random, so the session exists already only if the SDK repeats the write. A delayed repetition must
+   * not undo a rotation or revocation.
    */
   async function createSession(session: Session): Promise<void> {
     const Item = { ...session, ttl: ttl(session) };
@@ -29,7 +29,7 @@ export function makeSessionStore({ dynamo, table, after }: Omit<StoreParts, 'now
     return parseSession(item);
   }
 
-  /** Rotates a session and returns it, or `undefined` if another rotation or a revocation came first. */
+  /** Rotates a session and returns it. Returns `undefined` if the session has been rotated or revoked since the read. */
   async function rotateSession(session: Session, rotation: Rotation): Promise<Session | undefined> {
     const rotated = await updateItem(dynamo, sessionKey(table, session.sessionId), {
       set: { ...rotation, counter: session.counter + 1, ttl: ttl({ ...session, ...rotation }) },
@@ -39,7 +39,7 @@ export function makeSessionStore({ dynamo, table, after }: Omit<StoreParts, 'now
     return parseSession(rotated);
   }
 
-  /** Ends a session. Does not change a missing or revoked session. */
+  /** Revokes a session. Does nothing if the session is missing or already revoked. */
   async function revokeSession(sessionId: string, reason: RevocationReason, now: number): Promise<void> {
     await updateItem(dynamo, sessionKey(table, sessionId), {
       set: { revokedAt: now, revokedFor: reason },
@@ -47,22 +47,22 @@ export function makeSessionStore({ dynamo, table, after }: Omit<StoreParts, 'now
     });
   }
 
-  /** Deletes the session of a failed login. Takes at most 1 s, because the response waits for it. */
+  /** Deletes the session of a failed login. Waits at most 1 s, because the response waits for the deletion. */
   async function deleteSession(sessionId: string): Promise<void> {
     const command = new DeleteCommand({ TableName: table, Key: sessionKey(table, sessionId).key });
     await withDeadline(after, maxDeletion, abortSignal => dynamo(command, { abortSignal }));
   }
 }
 
-/** Maximum time of a deletion in milliseconds. */
+/** The maximum time for a deletion in milliseconds. */
 const maxDeletion = 1_000;
 
 type RevocationReason = NonNullable<Session['revokedFor']>;
 
-/** The changes of a rotation in a session, in addition to the counter. */
+/** The attributes that a rotation changes, in addition to the counter. */
 type Rotation = Pick<Session, 'keyId' | 'rotatedAt' | 'idleExpiresAt'> & { readonly rotationId: string };
 
-/** Returns the time after which DynamoDB may delete a session. `isExpired` checks expiry itself, because deletion is delayed. */
+/** Returns the time after which DynamoDB may delete a session, in seconds since the epoch. `isExpired` does not rely on the deletion. */
 function ttl({ idleExpiresAt, absoluteExpiresAt }: Pick<Session, 'idleExpiresAt' | 'absoluteExpiresAt'>): number {
   return Math.ceil(Math.min(idleExpiresAt, absoluteExpiresAt) / 1_000);
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Item, ItemKey } from '../../platform/aws/dynamo.ts';
 
-/** A session: one login with all its refresh tokens and access tokens. Times are in milliseconds since the epoch. */
+/** A login with all its refresh tokens and access tokens. Times are in milliseconds since the epoch. */
 export type Session = z.output<typeof sessionSchema>;
 
 /** Returns the key of a session. Table `Sessions`: partition `userId`, range `sessionId`. */
@@ -27,17 +27,17 @@ export function sessionIdPrefix(userId: string): string {
 }
 
 const sessionSchema = z.object({
-  /** `<userId>-<random>`, so that a refresh token identifies its user. */
+  /** The session id, in the form `<userId>-<random>`. It identifies the user of a refresh token. */
   sessionId: z.string(),
   clientId: z.string(),
   userId: z.string(),
   accountId: z.string(),
-  /** The `version` of user and client at login. The session ends when one of them increases. */
+  /** The `version` of the user and of the client at login. The session ends when either increases. */
   userVersion: z.int(),
   clientVersion: z.int(),
   /** The scopes granted at login, space-separated. A narrower refresh does not change them. */
   scope: z.string(),
-  /** The counter of the current refresh token, the next one to rotate. */
+  /** The counter of the current refresh token. */
   counter: z.int(),
   /** The MAC key of the current refresh token. */
   keyId: z.string(),
@@ -46,7 +46,7 @@ const sessionSchema = z.object({
   rotatedAt: z.number(),
   idleExpiresAt: z.number(),
   absoluteExpiresAt: z.number(),
-  /** A random id of the latest rotation, which distinguishes a repeated write from another rotation. */
+  /** A random id of the latest rotation. It distinguishes a repeated write from another rotation. */
   rotationId: z.optional(z.string()),
   revokedAt: z.optional(z.number()),
   revokedFor: z.optional(z.enum(['reuse', 'revocation', 'operator'])),

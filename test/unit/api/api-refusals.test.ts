@@ -7,12 +7,12 @@ import { responseFaults } from '../../support/contract/judge.ts';
 import { type FindingName, findingNames, isProblemOfTables, type Told } from '../../support/refusal-texts.ts';
 import { makeStage, type Sent, type Stage } from '../../support/stage.ts';
 
-// Every operation of {base_url} returns the same problems, in both languages, as in the OpenAPI document (contract, section 5; RFC 9457).
+// Tests that every operation of {base_url} returns the problems of the OpenAPI document in both languages (RFC 9457).
 
 let stage: Stage;
 beforeEach(async () => {
   stage = makeStage();
-  await stage.register(); // of another account than the callers'
+  await stage.register(); // in another account than that of the callers
 });
 
 const callers = {
@@ -26,46 +26,46 @@ const callers = {
 } as const satisfies Record<string, Sent>;
 
 /**
- * Sends a request in each language. Checks that both responses are problems (RFC 9457) and differ only in their texts, which are in the
- * tables (RFC 9110 section 12.5.4). A response to HEAD has no body.
+ * Sends a request in each language. Checks that both responses are problems (RFC 9457), have texts of the tables and differ only in them. A
+ * response to HEAD has no body.
  */
 async function refusal({ method, path }: Pick<Operation, 'method' | 'path'>, sent: Sent) {
-  const ask = async (language: string, isAs: string) => {
-    const answer = await stage.request(method, path, {
+  const send = async (language: string, contentLanguage: string) => {
+    const response = await stage.request(method, path, {
       ...sent,
       headers: { 'content-type': '', ...sent.headers, 'accept-language': language },
     });
-    expect(answer.headers).toMatchObject({
+    expect(response.headers).toMatchObject({
       'content-type': 'application/problem+json',
-      'content-language': isAs,
+      'content-language': contentLanguage,
       'cache-control': 'no-store',
     });
-    const headers = new Headers({ ...answer.headers, 'apigw-requestid': 'AbCdEfGhIjKlMnO=' });
-    const body = method === 'HEAD' ? '' : JSON.stringify(answer.json);
-    const exchange = { host: 'base', method, path, status: Number(answer.status), headers, body } as const;
+    const headers = new Headers({ ...response.headers, 'apigw-requestid': 'AbCdEfGhIjKlMnO=' });
+    const body = method === 'HEAD' ? '' : JSON.stringify(response.json);
+    const exchange = { host: 'base', method, path, status: Number(response.status), headers, body } as const;
     expect(responseFaults(exchange)).toEqual([]);
-    return answer;
+    return response;
   };
-  const answer = await ask('fr', 'en');
-  const inPortuguese = await ask('pt-BR,pt;q=0.9,en;q=0.8', 'pt-BR');
+  const response = await send('fr', 'en');
+  const portuguese = await send('pt-BR,pt;q=0.9,en;q=0.8', 'pt-BR');
   for (const name of ['allow', 'accept', 'www-authenticate'])
-    expect(inPortuguese.headers[name]).toBe(answer.headers[name]);
-  expect(inPortuguese.status).toBe(answer.status);
-  if (method === 'HEAD') return { ...answer, found: undefined, reported: `${answer.status}` };
-  const [problem, reported] = [answer.json, inPortuguese.json];
+    expect(portuguese.headers[name]).toBe(response.headers[name]);
+  expect(portuguese.status).toBe(response.status);
+  if (method === 'HEAD') return { ...response, found: undefined, reported: `${response.status}` };
+  const [problem, reported] = [response.json, portuguese.json];
   const same = ({ title: _title, detail: _detail, requisicao, errors = [], ...others }: typeof problem) => ({
     ...{ ...others, requisicao: typeof requisicao },
     errors: errors.map(({ pointer, code }: Record<string, string>) => ({ pointer, code })),
   });
-  expect(problem).toMatchObject({ status: answer.status, type: expect.any(String) });
+  expect(problem).toMatchObject({ status: response.status, type: expect.any(String) });
   expect(same(reported)).toEqual(same(problem));
   expect(isProblemOfTables(problem, reported), JSON.stringify([problem, reported])).toBe(true);
   const found = (problem.errors ?? []).map((finding: Told, at: number) => findingNames(finding, reported.errors[at]));
   expect(found).not.toContainEqual([]);
-  return { ...answer, found, reported: `${answer.status} ${problem.code}` };
+  return { ...response, found, reported: `${response.status} ${problem.code}` };
 }
 
-const tell = ({ method }: Pick<Operation, 'method'>, status: number, code: string) =>
+const statusAndCode = ({ method }: Pick<Operation, 'method'>, status: number, code: string) =>
   method === 'HEAD' ? `${status}` : `${status} ${code}`;
 
 const event = 'demanda.criada';
@@ -74,7 +74,7 @@ const text = { 'content-type': 'text/plain' };
 const range = { desde: '2026-11-20T00:00:00Z', ate: '2026-11-21T00:00:00-03:00', estado: 'falhou' };
 const paths = Object.keys(documents.base.paths).filter(path => path.startsWith('/v1/'));
 
-/** Requests that have one finding each, by its name: the operation, and the body or the query. */
+/** An operation and a body or query for each finding, which is the only finding on the request. */
 const findings: Readonly<Record<FindingName, readonly [BaseOperation, object | string]>> = {
   required: ['registerWebhook', { evento: 'demanda.criada' }],
   unknown_field: ['rotateSecret', { imediata: true }],
@@ -119,9 +119,9 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
   const { id, method, path, scope, takesBody, isBodyRequired, mayHaveBody, body } = operation;
   const type = takesBody ? { headers: json } : {};
 
-  it.each(['', 'Bearer', 'Basic eDp5'])('requires a token, not %j (RFC 6750 section 3.1)', async authorization => {
+  it.each(['', 'Bearer', 'Basic eDp5'])('rejects %j without a token (RFC 6750 section 3.1)', async authorization => {
     const missing = await refusal(operation, { headers: { authorization } });
-    expect(missing.reported).toBe(tell(operation, 401, 'token_missing'));
+    expect(missing.reported).toBe(statusAndCode(operation, 401, 'token_missing'));
     expect(missing.headers['www-authenticate']).toMatch(
       /^Bearer realm="webhooks", resource_metadata="https?:\/\/[^"\\]+\/\.well-known\/oauth-protected-resource"$/,
     );
@@ -129,21 +129,21 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
 
   it('requires a valid token', async () => {
     const invalid = await refusal(operation, callers.stranger);
-    expect(invalid.reported).toBe(tell(operation, 401, 'invalid_token'));
+    expect(invalid.reported).toBe(statusAndCode(operation, 401, 'invalid_token'));
     expect(invalid.headers['www-authenticate']).toMatch(
       /^Bearer realm="webhooks", error="invalid_token", error_description="[^"\\]+", resource_metadata="[^"\\]+"$/,
     );
   });
 
-  it('requires an administrator, before any scope', async () => {
-    expect((await refusal(operation, callers.member)).reported).toBe(tell(operation, 403, 'admin_required'));
+  it('requires an administrator before it checks the scope', async () => {
+    expect((await refusal(operation, callers.member)).reported).toBe(statusAndCode(operation, 403, 'admin_required'));
   });
 
-  it('requires its scope, before the body is read', async () => {
+  it('requires its scope before it reads the body', async () => {
     const sent = { ...callers.unscoped, headers: text };
-    const refused = await refusal(operation, mayHaveBody ? { ...sent, raw: 'x' } : sent);
-    expect(refused.reported).toBe(tell(operation, 403, 'insufficient_scope'));
-    expect(refused.headers['www-authenticate']).toBe(
+    const rejected = await refusal(operation, mayHaveBody ? { ...sent, raw: 'x' } : sent);
+    expect(rejected.reported).toBe(statusAndCode(operation, 403, 'insufficient_scope'));
+    expect(rejected.headers['www-authenticate']).toBe(
       `Bearer realm="webhooks", error="insufficient_scope", scope="${scope}"`,
     );
     const reading = await stage.request(method, path, callers.reader);
@@ -170,26 +170,26 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
     });
 
   if (takesBody)
-    it('rejects an unknown field, also for an unknown event', async () => {
+    it('rejects an unknown field even for an unknown event', async () => {
       const other = { ...operation, path: path.replace(event, 'demanda.inventada') };
-      const refused = await refusal(other, { ...callers.admin, headers: json, raw: '{"campo":1}' });
-      expect(refused.found).toContainEqual(['unknown_field']);
+      const rejected = await refusal(other, { ...callers.admin, headers: json, raw: '{"campo":1}' });
+      expect(rejected.found).toContainEqual(['unknown_field']);
     });
 
   const ofOperation = Object.entries(findings).filter(([, [operationId]]) => operationId === id);
-  it.each(ofOperation)('finds %s', async (name, [, sent]) => {
+  it.each(ofOperation)('reports the finding %s', async (name, [, sent]) => {
     const content = typeof sent === 'string' ? { query: sent } : { headers: json, raw: JSON.stringify(sent) };
-    const refused = await refusal(operation, { ...callers.admin, ...content });
-    expect(refused.reported).toBe(tell(operation, 422, 'validation_failed'));
-    if (refused.found) expect(refused.found).toEqual([[name]]);
+    const rejected = await refusal(operation, { ...callers.admin, ...content });
+    expect(rejected.reported).toBe(statusAndCode(operation, 422, 'validation_failed'));
+    if (rejected.found) expect(rejected.found).toEqual([[name]]);
   });
 
   if (path.includes(event))
     it('returns 404 if the account has no webhook for the event', async () => {
       const sent = { ...callers.admin, ...(takesBody && { ...type, raw: body }) };
       for (const name of [event, 'demanda.finalizada', 'demanda.inventada', '__proto__']) {
-        const refused = await refusal({ ...operation, path: path.replace(event, name) }, sent);
-        expect(refused.reported, name).toBe(tell(operation, 404, 'webhook_not_found'));
+        const rejected = await refusal({ ...operation, path: path.replace(event, name) }, sent);
+        expect(rejected.reported, name).toBe(statusAndCode(operation, 404, 'webhook_not_found'));
       }
     });
 });
@@ -197,16 +197,16 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
 describe.each(paths)('%s', pattern => {
   const path = exampleOf(pattern);
 
-  it('allows only its methods, before authentication (RFC 9110 section 15.5.6)', async () => {
+  it('rejects other methods before authentication (RFC 9110 section 15.5.6)', async () => {
     const allowed = operationsOf(pattern).map(({ method }) => method);
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].filter(other => !allowed.includes(other))) {
-      const refused = await refusal({ method, path }, callers.stranger);
-      expect(refused.reported, method).toBe(tell({ method }, 405, 'method_not_allowed'));
-      expect(refused.headers.allow, method).toBe(allowed.join(', '));
+      const rejected = await refusal({ method, path }, callers.stranger);
+      expect(rejected.reported, method).toBe(statusAndCode({ method }, 405, 'method_not_allowed'));
+      expect(rejected.headers.allow, method).toBe(allowed.join(', '));
     }
   });
 
-  it('is unknown with a trailing slash, for any caller', async () => {
+  it('returns 404 with a trailing slash for any caller', async () => {
     for (const caller of [callers.nobody, callers.admin])
       expect((await refusal({ method: 'GET', path: `${path}/` }, caller)).reported).toBe('404 not_found');
   });
@@ -214,7 +214,7 @@ describe.each(paths)('%s', pattern => {
 
 type Operation = ReturnType<typeof operationsOf>[number];
 
-/** Returns the operations of a path, with unknown ids, in the order of `Allow`: HEAD follows GET. */
+/** Returns the operations of a path in the order of `Allow`, in which HEAD follows GET. */
 function operationsOf(pattern: string) {
   const methods = Object.entries(documents.base.paths[pattern] ?? {}).filter(([name]) =>
     /^(?:get|post|put|delete)$/.test(name),

@@ -5,7 +5,7 @@ import { bodyProblems } from '../../../lambdas/api/problems.ts';
 import { parseJsonBody } from '../../../lambdas/api/request-body.ts';
 import { processorTimeOf } from '../../support/processor-time.ts';
 
-// A body is JSON in UTF-8, of at most 16 KiB, in which no name comes twice (RFC 8259).
+// Tests that a body must be JSON in UTF-8, at most 16 KiB, without duplicate names (RFC 8259).
 
 const refuse = Problem.from(bodyProblems);
 
@@ -44,13 +44,13 @@ describe('parseJsonBody', () => {
   it.each([
     ...['', 'text/plain', 'application/problem+json', 'application/jsonx', 'application/json, application/json'],
     ...others.map(charset => `application/json; charset${charset}`),
-  ])('refuses %j', contentType => {
+  ])('rejects the media type %j', contentType => {
     expect(codeOf(() => read('{}', contentType))).toBe('415 unsupported_media_type');
   });
 
-  it('refuses a body without a type', () => {
-    const bare = { headers: {}, body: '{}', isBase64Encoded: false };
-    expect(codeOf(() => parseJsonBody(bare, refuse))).toBe('415 unsupported_media_type');
+  it('rejects a body without a media type', () => {
+    const request = { headers: {}, body: '{}', isBase64Encoded: false };
+    expect(codeOf(() => parseJsonBody(request, refuse))).toBe('415 unsupported_media_type');
   });
 
   it('measures the size in bytes', () => {
@@ -63,7 +63,7 @@ describe('parseJsonBody', () => {
     ['no body', undefined],
     ['an empty body', ''],
     ['white space', ' \n'],
-    ['a broken body', '{"a":'],
+    ['a truncated body', '{"a":'],
     ['single quotes', "{'a':1}"],
     ['a comment', '{"a":1} // x'],
     ['two values', '{} {}'],
@@ -72,21 +72,21 @@ describe('parseJsonBody', () => {
     ['invalid UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ['an overlong encoding', Buffer.from([0x22, 0xc0, 0xaf, 0x22])],
     ['UTF-16', Buffer.from('{"a":1}', 'utf16le')],
-    ['a name given twice', '{"url":"a","url":"b"}'],
-    ['a name given twice in two spellings', '{"url":"a","\\u0075rl":"b"}'],
-    ['a name given twice behind nesting', '{"url":{"x":["url",{"url":1}]},"b":"\\"url\\":","url":1}'],
-  ])('refuses %s', (_case, body) => {
+    ['a duplicate name', '{"url":"a","url":"b"}'],
+    ['a duplicate name with an escaped letter', '{"url":"a","\\u0075rl":"b"}'],
+    ['a duplicate name after nested values', '{"url":{"x":["url",{"url":1}]},"b":"\\"url\\":","url":1}'],
+  ])('rejects %s', (_case, body) => {
     expect(codeOf(() => read(body))).toBe('400 invalid_json');
   });
 
   it.each(['{"a":{"a":1},"b":[{"a":1},{"a":2}]}', '{"a":"\\"a\\":1","b":"a"}', '["a","a"]', 'null', '"a:a"'])(
-    'accepts %s, which repeats no name',
+    'accepts %s, which contains no duplicate name',
     body => {
       expect(read(body)).toEqual(JSON.parse(body));
     },
   );
 
-  it('parses whatever JSON.stringify writes', () => {
+  it('parses the output of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), value => {
         expect(read(JSON.stringify(value))).toEqual(JSON.parse(JSON.stringify(value)));
@@ -98,15 +98,15 @@ describe('parseJsonBody', () => {
     ['deep nesting', '['.repeat(8_192) + ']'.repeat(8_192)],
     ['deep objects', `${'{"a":'.repeat(2_700)}1${'}'.repeat(2_700)}`],
     ['backslashes', `{"a":"${'\\\\'.repeat(4_000)}"}`],
-    ['many texts that are not names', `[${'"a",'.repeat(4_000)}1]`],
-    ['white space behind texts', `[${`"a"${' '.repeat(100)},`.repeat(150)}1]`],
-    ['one name again and again, one level down', `{"a":{${Array(2_000).fill('"b":1').join()}}}`],
-  ])('takes %s in time linear in their length', (_case, body) => {
-    const spent = processorTimeOf(() => expect(codeOf(() => read(body))).toBeUndefined());
-    expect(spent).toBeLessThan(500);
+    ['many strings that are not names', `[${'"a",'.repeat(4_000)}1]`],
+    ['white space after strings', `[${`"a"${' '.repeat(100)},`.repeat(150)}1]`],
+    ['a repeated name in a nested object', `{"a":{${Array(2_000).fill('"b":1').join()}}}`],
+  ])('parses %s in linear time', (_case, body) => {
+    const processorTime = processorTimeOf(() => expect(codeOf(() => read(body))).toBeUndefined());
+    expect(processorTime).toBeLessThan(500);
   });
 
-  it('does not repeat the body', () => {
+  it('does not repeat the body in errors', () => {
     try {
       read('{"autorizacao":"s3cret",');
     } catch (error) {
@@ -115,16 +115,16 @@ describe('parseJsonBody', () => {
     expect.assertions(1);
   });
 
-  it('reads a missing optional body as {}, whatever the media type', () => {
+  it('treats a missing optional body as {}, regardless of the media type', () => {
     expect(read(undefined, 'text/plain', true)).toEqual({});
     expect(codeOf(() => read('{}', 'text/plain', true))).toBe('415 unsupported_media_type');
   });
 
   it.each(['null', ' null\n', '[]', '0', '"null"', 'false'])(
-    'treats the optional body %j as missing if it is null',
+    'accepts the optional body %j, and treats null as missing',
     body => {
       const value = JSON.parse(body);
-      expect(read(body, 'application/json', true)).toEqual(value === null ? {} : value); // generated clients send null if there is no value
+      expect(read(body, 'application/json', true)).toEqual(value === null ? {} : value); // generated clients send null for a missing body
     },
   );
 });

@@ -2,12 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { matchPath } from '../../../lambdas/api/route.ts';
 
-// `describeApiRefusals` asks every path for its methods.
-
 describe('matchPath', () => {
   const pattern = '/v1/webhooks/{evento}/entregas/{id}';
 
-  it('gives its parameters', () => {
+  it('returns the parameters of the path', () => {
     expect(matchPath(pattern, '/v1/webhooks/a.b/entregas/c')).toEqual({ evento: 'a.b', id: 'c' });
     expect(matchPath(pattern, '/v1/webhooks/{x}/entregas/__proto__')).toEqual({ evento: '{x}', id: '__proto__' });
     expect(matchPath('/v1/webhooks', '/v1/webhooks')).toEqual({});
@@ -21,7 +19,7 @@ describe('matchPath', () => {
     },
   );
 
-  it('matches exactly when each parameter is one segment', () => {
+  it('matches only if each parameter is one segment', () => {
     const segment = fc.string({ minLength: 1 }).filter(text => !text.includes('/'));
     fc.assert(
       fc.property(segment, segment, (evento, id) => {

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeForm, decodeFormComponent } from '../../../lambdas/auth/form.ts';
 
-// Forms are decoded strictly (RFC 6749 appendix B): malformed UTF-8 or percent-encoding is refused.
+// Tests that forms with malformed UTF-8 or percent-encoding are rejected (RFC 6749 appendix B).
 
 const decode = (body: string) => decodeForm(Buffer.from(body, 'latin1'));
-/** Well-formed Unicode without NUL: what a client may send. */
+/** Generates well-formed Unicode without NUL, which a client may send. */
 const text = fc.string({ unit: 'grapheme' }).filter(value => !value.includes('\0') && value.isWellFormed());
 
 describe('decodeForm (RFC 6749 appendix B)', () => {
@@ -22,17 +22,17 @@ describe('decodeForm (RFC 6749 appendix B)', () => {
     ['a=\xc3\xa9', ['a', 'é']],
     ['a=%EF%BB%BFx', ['a', '\ufeffx']],
     ['a;b=1', ['a;b', '1']],
-  ])('The form %j has the names and values %j.', (body, namesAndValues) => {
+  ])('decodes %j to the names and values %j.', (body, namesAndValues) => {
     expect(decode(body)?.flat()).toEqual(namesAndValues);
   });
 
   const malformed = ['%', 'a=%', 'a=%4', '%g0=1', 'a=%0g', 'a=% 1', 'a=%+1'];
   const notText = ['a=%00', 'a\0', 'a=%ff', 'a=\xff', 'a=%C0%80', 'a=%ED%A0%80', 'a=%F4%90%80%80'];
-  it.each([...malformed, ...notText])('The form %j is refused.', body => {
+  it.each([...malformed, ...notText])('returns undefined for the malformed form %j.', body => {
     expect(decode(body)).toBeUndefined();
   });
 
-  it('A form that a client encodes is decoded to the same fields.', () => {
+  it('decodes a form to the fields that the client encoded.', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(text, text)), fields => {
         expect(decode(new URLSearchParams(fields).toString())).toEqual(fields);
@@ -40,7 +40,7 @@ describe('decodeForm (RFC 6749 appendix B)', () => {
     );
   });
 
-  it('Any text is refused or can be encoded again, and never causes an exception.', () => {
+  it('never throws, and returns only fields that can be encoded again.', () => {
     const alphabet = fc.constantFrom(...Buffer.from('a%0Cfé=&+\0', 'utf8'), 0xff, 0x80);
     fc.assert(
       fc.property(fc.array(alphabet), bytes => {
@@ -54,7 +54,7 @@ describe('decodeForm (RFC 6749 appendix B)', () => {
     );
   });
 
-  it('Each accepted form has the fields that WHATWG URL finds.', () => {
+  it('decodes each accepted form in the same way as WHATWG URL.', () => {
     fc.assert(
       fc.property(fc.uint8Array(), bytes => {
         const decoded = decodeFormComponent(bytes);

@@ -2,7 +2,7 @@ import { parseEventMessage } from '../../../lambdas/delivery/intake/event.ts';
 import { systemTime } from '../../../lambdas/platform/timer.ts';
 import type { SmokeEffects } from '../../../lambdas/smoke/smoke-test.ts';
 
-/** The client and the user of a test. Each secret contains "canary": no test may show that. */
+/** The client and the user of a test. Each secret contains "canary", which must never appear in output. */
 export const identity = {
   clientId: 'client',
   clientSecret: 'canary-client-secret',
@@ -10,18 +10,18 @@ export const identity = {
   password: 'canary-password',
 };
 
-/** Returns what happens at a call (`METHOD /path`, `identity` or `publish`) instead of the usual. */
+/** Returns the outcome that replaces the usual outcome of a call (`METHOD /path`, `identity` or `publish`). */
 export type Script = (call: string) => { status: number; body?: unknown } | Error | undefined;
 
 interface FakeService {
   readonly script?: Script;
-  /** The delivery after its first attempt; `null` if the message stays in its queue. */
+  /** The delivery after its first attempt, or `null` if the message remains in its queue. */
   readonly delivery?: { readonly estado: string; readonly tentativas: readonly object[] } | null;
-  /** Called when a call took effect, before its answer. */
+  /** Called after a call takes effect and before it returns. */
   readonly onCall?: (call: string) => void;
 }
 
-/** Creates a service in memory, as a smoke test sees it, and the effects of a test against it. */
+/** Creates an in-memory service and the effects of a smoke test that uses it. */
 export function makeFakeService({
   script = () => undefined,
   delivery = { estado: 'entregue', tentativas: [] },
@@ -42,14 +42,14 @@ export function makeFakeService({
 
   function respond(call: string, path: string, sent: unknown): Response {
     const scripted = script(call);
-    if (scripted && 'status' in scripted) return answer(scripted.status, scripted.body);
-    if (call === 'POST /oauth/v1/token') return answer(200, { access_token: 'canary-access-token' });
-    if (call.startsWith('GET ')) return deliveries.has(path) ? answer(200, deliveries.get(path)) : answer(404);
-    if (call.startsWith('DELETE ')) return answer(webhooks.delete(path.split('/').at(-1) ?? '') ? 204 : 404);
+    if (scripted && 'status' in scripted) return reply(scripted.status, scripted.body);
+    if (call === 'POST /oauth/v1/token') return reply(200, { access_token: 'canary-access-token' });
+    if (call.startsWith('GET ')) return deliveries.has(path) ? reply(200, deliveries.get(path)) : reply(404);
+    if (call.startsWith('DELETE ')) return reply(webhooks.delete(path.split('/').at(-1) ?? '') ? 204 : 404);
     const { evento, url }: { evento: string; url: string } = JSON.parse(String(sent));
-    if (webhooks.has(evento)) return answer(409, { code: 'webhook_exists' });
+    if (webhooks.has(evento)) return reply(409, { code: 'webhook_exists' });
     webhooks.set(evento, url);
-    return answer(201);
+    return reply(201);
   }
 
   const effects: SmokeEffects = {
@@ -84,6 +84,6 @@ export function makeFakeService({
   return { effects, webhooks, calls, steps };
 }
 
-function answer(status: number, body: unknown = {}): Response {
+function reply(status: number, body: unknown = {}): Response {
   return new Response(status === 204 ? null : JSON.stringify(body), { status });
 }

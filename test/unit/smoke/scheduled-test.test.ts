@@ -40,7 +40,7 @@ const runOnce = async (parameter: string | undefined, script: Script = () => und
 const stored = JSON.stringify(identity);
 
 describe('the scheduled test', () => {
-  it('logs that it passed', async () => {
+  it('logs a success', async () => {
     const { lines, thrown } = await runOnce(stored);
     expect(thrown).toBeUndefined();
     const times = expect.objectContaining({ receive: expect.any(Number) });
@@ -50,10 +50,10 @@ describe('the scheduled test', () => {
 
   const noQueue: Script = call => (call === 'publish' ? new Error('canary') : undefined);
   it.each([
-    ['the queue does', stored, noQueue, false, 'publish', /^Error$/],
-    ['there is no parameter', undefined, undefined, false, 'identity', /^there is no client and user yet: run "smoke"/],
-    ['its time is over, and deletes its webhook', stored, undefined, true, 'publish', /^not done after 120 s$/],
-  ])('fails if %s, logs why, and throws', async (_case, parameter, script, isHanging, step, reason) => {
+    ['the queue fails', stored, noQueue, false, 'publish', /^Error$/],
+    ['there is no parameter', undefined, undefined, false, 'identity', /^no client and user exist yet. Run "smoke"/],
+    ['its time limit is exceeded', stored, undefined, true, 'publish', /^timed out after 120 s$/],
+  ])('logs the reason and throws if %s', async (_case, parameter, script, isHanging, step, reason) => {
     const { lines, thrown } = await runOnce(parameter, script, isHanging);
     expect(thrown).toBe(`Error: The smoke test failed at "${step}".`);
     const fields = expect.objectContaining({ step, reason: expect.stringMatching(reason) });

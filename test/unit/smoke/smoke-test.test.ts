@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runSmokeTest, SmokeError } from '../../../lambdas/smoke/smoke-test.ts';
 import { makeFakeService, type Script } from './fake-service.ts';
 
-// A smoke test logs in, registers a webhook, receives an event, and always deletes the webhook (contract, section 7).
+// Tests that a smoke test logs in, registers a webhook, receives an event and always deletes the webhook.
 
 const never = new AbortController().signal;
 
@@ -13,7 +13,7 @@ const [login, register, deletion] = [
 ] as const;
 
 describe('a smoke test', () => {
-  it('passes if the service works, measures its steps, and deletes its webhook', async () => {
+  it('passes if the service works, measures its steps and deletes its webhook', async () => {
     let elapsed = 0;
     const { effects, webhooks, calls, steps } = makeFakeService({
       onCall: call => {
@@ -58,15 +58,15 @@ describe('a failure', () => {
   it.each<[string, ReturnType<Script>, string, string]>([
     ['identity', broken, 'TypeError', 'SmokeCredentialsParameter'],
     ['publish', broken, 'TypeError', 'sqs:SendMessage'],
-    [login, refused, 'was not answered by auth.example.com (ECONNREFUSED)', 'the token function'],
-    [register, broken, 'was not answered by api.example.com (no connection)', 'the webhooks API'],
+    [login, refused, 'got no response from auth.example.com (ECONNREFUSED)', 'the token function'],
+    [register, broken, 'got no response from api.example.com (no connection)', 'the webhooks API'],
     [login, { status: 401, body: invalidClient }, 'returned 401 (invalid_client)', 'auth/refused tokens'],
     [login, { status: 200, body: { a: 'canary' } }, 'returned 200 with unexpected content', 'auth/internal errors'],
     [register, { status: 500, body: { code: 'Bearer canary' } }, 'returned 500', 'webhooks/refused requests'],
     [register, { status: 422, body: refusal }, 'returned 422 (validation_failed /url url_not_public)', "receiver's"],
     [deletion, { status: 503 }, 'returned 503', 'the webhooks API'],
-  ])('at %s has its step, its reason and what to look at: %j', async (call, outcome, reason, lookAt) => {
-    const { effects, webhooks } = makeFakeService({ script: made => (made === call ? outcome : undefined) });
+  ])('at %s is reported with its step, its reason and a hint: %j', async (call, outcome, reason, lookAt) => {
+    const { effects, webhooks } = makeFakeService({ script: current => (current === call ? outcome : undefined) });
     const result = await runSmokeTest(effects, never);
     expect(result.failure).toEqual({
       step: steps[call] ?? 'clean up',
@@ -77,16 +77,16 @@ describe('a failure', () => {
     expect(JSON.stringify(result)).not.toContain('canary');
   });
 
-  const tried = (estado: string, resultado: string, detalhe: string | null, status: number | null) => ({
+  const attempted = (estado: string, resultado: string, detalhe: string | null, status: number | null) => ({
     ...{ estado, tentativas: [{ resultado, detalhe, status }] },
   });
   it.each([
-    [tried('retida', 'http', null, 410), 'the delivery is retida: its last attempt ended with http 410'],
-    [tried('falhou', 'tls', 'proprio', null), 'the delivery is falhou: its last attempt ended with tls proprio'],
+    [attempted('retida', 'http', null, 410), 'the delivery is retida: its last attempt ended with http 410'],
+    [attempted('falhou', 'tls', 'proprio', null), 'the delivery is falhou: its last attempt ended with tls proprio'],
     [{ estado: 'cancelada', tentativas: [] }, 'the delivery is cancelada, and no attempt is recorded'],
-    [tried('pendente', 'http', null, 503), 'late; the delivery is pendente: its last attempt ended with http 503'],
+    [attempted('pendente', 'http', null, 503), 'late; the delivery is pendente: its last attempt ended with http 503'],
     [null, 'late; no attempt is recorded: the message may still be in the events queue'],
-  ])('to receive the event is reported, at once if the delivery has ended: %j', async (delivery, reason) => {
+  ])('to receive the event is reported, without a wait if the delivery has ended: %j', async (delivery, reason) => {
     const end = new AbortController();
     let pauses = 0;
     const onCall = (call: string) => {
@@ -99,7 +99,7 @@ describe('a failure', () => {
     expect([...webhooks]).toEqual([]);
   });
 
-  it('to delete the webhook at the end is reported, and hides no earlier one', async () => {
+  it('to delete the webhook at the end is reported unless another step has failed', async () => {
     let deletions = 0;
     const failing: Script = call => (call === deletion && deletions++ > 1 ? { status: 503 } : undefined);
     const { effects, webhooks } = makeFakeService({ script: failing });
@@ -112,10 +112,10 @@ describe('a failure', () => {
   });
 });
 
-it('a test that is interrupted during any call deletes its webhook, even if the registration got no response', async () => {
-  const whole = makeFakeService();
-  await runSmokeTest(whole.effects, never);
-  const beforeDeletion = whole.calls.length - 1;
+it('a test that is interrupted during any call deletes its webhook, even if the registration received no response', async () => {
+  const uninterrupted = makeFakeService();
+  await runSmokeTest(uninterrupted.effects, never);
+  const beforeDeletion = uninterrupted.calls.length - 1;
   for (let last = 1; last <= beforeDeletion; last++) {
     const end = new AbortController();
     let made = 0;

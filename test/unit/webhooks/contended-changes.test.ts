@@ -3,7 +3,7 @@ import { beforeEach, expect, it, vi } from 'vitest';
 import { webhookKey } from '../../../lambdas/webhooks/webhook.ts';
 import { makeStage, type Stage } from '../../support/stage.ts';
 
-/* Changes of one webhook at the same time (`docs/en/webhooks.md`). */
+/* Tests concurrent changes of one webhook (`docs/en/webhooks.md`). */
 
 let stage: Stage;
 beforeEach(async () => {
@@ -12,23 +12,23 @@ beforeEach(async () => {
 });
 
 const path = '/v1/webhooks/demanda.criada';
-const all = <Result>(ask: (at: number) => Promise<Result>) =>
-  Promise.all(Array.from({ length: 10 }, (_, at) => ask(at)));
+const tenTimes = <Result>(send: (at: number) => Promise<Result>) =>
+  Promise.all(Array.from({ length: 10 }, (_, at) => send(at)));
 
 it.each([
   ['PUT', path, (at: number) => ({ url: `https://receiver.example.com/${at}` }), 200],
   ['POST', `${path}/segredo`, () => ({ imediato: true }), 201],
-])('ten times %s %s at once succeed', async (method, at, bodyOf, status) => {
-  const answers = await all(number => stage.request(method, at, { body: bodyOf(number) }));
-  expect(answers.map(answer => answer?.status)).toEqual(Array(10).fill(status));
+])('ten concurrent requests %s %s succeed', async (method, at, bodyOf, status) => {
+  const responses = await tenTimes(number => stage.request(method, at, { body: bodyOf(number) }));
+  expect(responses.map(response => response?.status)).toEqual(Array(10).fill(status));
 });
 
-it('one of ten DELETEs at once succeeds, and the others find no webhook', async () => {
-  const answers = await all(() => stage.request('DELETE', path));
-  expect(answers.map(answer => answer?.status).toSorted()).toEqual([204, ...Array(9).fill(404)]);
+it('one of ten concurrent DELETE requests succeeds, and the others return 404', async () => {
+  const responses = await tenTimes(() => stage.request('DELETE', path));
+  expect(responses.map(response => response?.status).toSorted()).toEqual([204, ...Array(9).fill(404)]);
 });
 
-it('a DELETE that loses its race succeeds, and keeps a later registration', async () => {
+it('a DELETE request that loses a race succeeds and does not remove a later registration', async () => {
   let isFirst = true;
   const { execute } = stage.tables;
   vi.spyOn(stage.tables, 'execute').mockImplementation(command => {
@@ -44,7 +44,7 @@ it('a DELETE that loses its race succeeds, and keeps a later registration', asyn
   expect((await stage.request('GET', path))?.status).toBe(200);
 });
 
-it('a change that loses every race is refused within 3 s, and its log line names the cause', async () => {
+it('a change that loses every race returns 503 within 3 s and logs the cause', async () => {
   const { execute } = stage.tables;
   vi.spyOn(stage.tables, 'execute').mockImplementation(command => {
     const input = JSON.stringify(command.input);
@@ -59,10 +59,10 @@ it('a change that loses every race is refused within 3 s, and its log line names
     ['DELETE', path, {}],
     ['POST', `${path}/reenvios`, { body: range }],
   ] as const) {
-    const started = stage.now();
+    const startedAt = stage.now();
     expect(await stage.request(method, at, sent)).toMatchObject(busy);
-    expect(stage.now() - started).toBeGreaterThan(0);
-    expect(stage.now() - started).toBeLessThan(3_000);
+    expect(stage.now() - startedAt).toBeGreaterThan(0);
+    expect(stage.now() - startedAt).toBeLessThan(3_000);
     expect(JSON.parse(stage.lines.at(-1) ?? '')).toMatchObject(['api.refused', { reason: 'contended' }]);
   }
 });

@@ -4,17 +4,17 @@ import { systemRandom } from '../../../lambdas/platform/random.ts';
 import { isSigning, makeSigningSecrets, replaceSecret as replace } from '../../../lambdas/webhooks/signing-secret.ts';
 import type { SigningSecret } from '../../../lambdas/webhooks/webhook.ts';
 
-/* Secrets, and how long a replaced one signs (`docs/en/webhooks.md`, "Replace the secret"). */
+/* Tests new and replaced signing secrets (`docs/en/webhooks.md`, "Replace the secret"). */
 
 const hour = 3_600_000;
 
-const replaceSecret = (...given: Parameters<typeof replace>) => {
-  const replaced = replace(...given);
+const replaceSecret = (...parameters: Parameters<typeof replace>) => {
+  const replaced = replace(...parameters);
   if (replaced.outcome === 'too_many') throw new Error(`not before ${replaced.until}`);
   return replaced.secrets;
 };
 
-it('a new secret is 256 random bits in the form that Standard Webhooks libraries read', () => {
+it('a new secret consists of 256 random bits in the format of Standard Webhooks', () => {
   const makeSecret = makeSigningSecrets(systemRandom);
   const secret = makeSecret();
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -25,7 +25,7 @@ it('a new secret is 256 random bits in the form that Standard Webhooks libraries
 describe('replaceSecret', () => {
   const first: SigningSecret = { encrypted: 'a', createdAt: 0 };
 
-  it('lets the replaced secret sign for 24 h from its own replacement', () => {
+  it('lets the replaced secret sign for 24 h after its replacement', () => {
     const [current, replaced] = replaceSecret([first], 'b', 1_000, false);
     expect(current).toEqual({ encrypted: 'b', createdAt: 1_000 });
     expect(replaced).toEqual({ ...first, replacedAt: 1_000 });
@@ -34,7 +34,7 @@ describe('replaceSecret', () => {
     expect(current && isSigning(current, 1e15)).toBe(true);
   });
 
-  it('allows four replaced secrets alongside the current one, each with its own end', () => {
+  it('allows four replaced secrets in addition to the current one, each for 24 h', () => {
     let secrets: readonly SigningSecret[] = [first];
     for (let time = 1; time <= 4; time++) secrets = replaceSecret(secrets, `s${time}`, time * hour, false);
     expect(secrets.map(({ encrypted }) => encrypted)).toEqual(['s4', 's3', 's2', 's1', 'a']);

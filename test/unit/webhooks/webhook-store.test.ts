@@ -7,7 +7,7 @@ import { makeOperatorStore } from '../../../ops/stores/operator-store.ts';
 import { type Database, startDatabase } from '../../support/database/database.ts';
 import { aWebhook } from '../delivery/builders.ts';
 
-/* The changes of a webhook in each of its states (`docs/en/webhooks.md`; "Suspend and reactivate" of `docs/en/deliveries.md`). */
+/* Tests each change of a webhook in each state (`docs/en/webhooks.md` and "Suspend and reactivate" of `docs/en/deliveries.md`). */
 
 let database: Database;
 let store: WebhookStore;
@@ -30,7 +30,7 @@ const common = { webhookId: 'id-1', url: 'https://receiver.example.com/hook', cr
 const webhook = (changes: Partial<Webhook> = {}): Webhook =>
   aWebhook({ accountId, eventName, ...common, encryptedAuthorization: 'encrypted-authorization', ...changes });
 
-/** The attributes that an operator's suspension leaves of a webhook that is deleted. */
+/** The attributes that remain if a webhook is deleted during an operator's suspension. */
 const hold = { status: 'suspended', suspensionReason: 'operator' } as const;
 const replacement = { url: 'https://new.example.com/', encryptedAuthorization: undefined, updatedAt: 2_000 };
 const table = { TableName: 'Webhooks' };
@@ -42,7 +42,7 @@ const remove = () => store.remove(accountId, eventName, 2_000);
 
 describe('a change of a webhook in any state', () => {
   const failing = { failingSince: 1_500, failingMark: 10 };
-  /** A webhook, suspended or not, or what an operator's suspension left of one: `hold`. */
+  /** The states before a change. `hold` is an operator's suspension without a webhook. */
   const states = {
     nothing: undefined,
     active: failing,
@@ -53,7 +53,7 @@ describe('a change of a webhook in any state', () => {
   } as const satisfies Record<string, Partial<Webhook> | undefined>;
   const names = Object.keys(states) as (keyof typeof states)[];
 
-  const acts: Readonly<Record<string, (read: Webhook) => Promise<unknown>>> = {
+  const changes: Readonly<Record<string, (read: Webhook) => Promise<unknown>>> = {
     registration: () => store.create(webhook({ webhookId: 'id-2' })),
     'another URL': read => store.replace(read, replacement),
     'the same URL': read => store.replace(read, { ...replacement, url: read.url }),
@@ -64,8 +64,8 @@ describe('a change of a webhook in any state', () => {
     "operator's reactivation": () => operator.reactivate(accountId, eventName),
   };
 
-  /** The result, in the order of the states: `!` fails no more, `+` and `-` announce a reactivation or a suspension. */
-  const after: Readonly<Record<keyof typeof acts, readonly string[]>> = {
+  /** The states after a change, in the order of `states`. `!` resets failures, `+` announces a reactivation, and `-` announces a suspension. */
+  const after: Readonly<Record<keyof typeof changes, readonly string[]>> = {
     registration: ['active!', 'active', 'gone', 'no_success', 'operator', 'operator!'],
     'another URL': ['nothing', 'active!', 'active!+', 'active!+', 'operator!', 'hold'],
     'the same URL': ['nothing', 'active', 'gone', 'no_success', 'operator', 'hold'],
@@ -77,24 +77,24 @@ describe('a change of a webhook in any state', () => {
   };
   const cases = Object.entries(after).flatMap(([act, row]) => row.map((then, at) => [act, names[at], then] as const));
 
-  it.each(cases)('%s, if there is %s, leads to %s, and returns the webhook', async (act, before = 'nothing', then) => {
+  it.each(cases)('%s in the state %s results in the state %s', async (act, before = 'nothing', then) => {
     const read = webhook(states[before]);
     const wasRegistered = before !== 'nothing' && before !== 'hold';
     if (before !== 'nothing') await put(wasRegistered ? read : { ...hold, updatedAt: 1_000 });
-    const reported = await acts[act]?.(read);
+    const reported = await changes[act]?.(read);
     const found = await find();
     const { unannounced, ...stored } = (await item()) ?? {};
 
     expect(summaryOf(stored, unannounced)).toBe(then);
     const byOperator = found ? { outcome: 'changed', webhook: found } : { outcome: 'not_registered' };
-    const answers: Readonly<Record<string, unknown>> = {
+    const results: Readonly<Record<string, unknown>> = {
       registration: wasRegistered ? undefined : found,
       removal: wasRegistered ? 'removed' : 'not_registered',
       "operator's suspension": byOperator,
       "operator's reactivation": before === 'nothing' ? undefined : byOperator,
     };
-    expect(reported).toEqual(act in answers ? answers[act] : found);
-    // Attributes that an act does not change stay.
+    expect(reported).toEqual(act in results ? results[act] : found);
+    // A change does not affect other attributes.
     const { updatedAt, url, webhookId, testedAt } = found ?? {};
     const isUnchanged = updatedAt === 1_000 && testedAt === undefined;
     if (found && wasRegistered && isUnchanged) expect(found).toEqual(read);
@@ -117,7 +117,7 @@ describe('a change of a webhook in any state', () => {
   };
 });
 
-it('an account’s webhooks are listed by event name', async () => {
+it('list returns the webhooks of an account by event name', async () => {
   for (const name of EVENT_NAMES.toReversed()) await store.create(webhook({ eventName: name }));
   await store.create(webhook({ accountId: `${accountId}-other` }));
   expect((await store.list(accountId)).map(({ eventName }) => eventName)).toEqual([...EVENT_NAMES].sort());
@@ -129,7 +129,7 @@ it.each([
   ['a removal', {}, 'DeleteItemCommand', remove, () => 'removed'],
   ['a removal of a webhook that an operator suspended', hold, 'PutItemCommand', remove, () => 'removed'],
 ])(
-  '%s recognises its own write when the SDK repeats it after a lost answer',
+  '%s recognises its own write if the SDK repeats it after a lost response',
   async (_act, before, operation, act, reported) => {
     if (before) await store.create(webhook(before));
     database.repeatNext(operation);
@@ -140,7 +140,7 @@ it.each([
 it.each([
   ['DeleteItemCommand', {}],
   ['PutItemCommand', hold],
-])('a removal keeps a webhook that is registered before the SDK repeats its %s', async (operation, before) => {
+])('a removal preserves a webhook that is stored before the SDK repeats the %s', async (operation, before) => {
   await store.create(webhook(before));
   database.repeatNext(operation, () => store.create(webhook({ webhookId: 'id-2' })));
   expect(await remove()).toBe('removed');
@@ -154,21 +154,18 @@ it('a registration recognises its own write even if its receiver suspends it bef
 });
 
 describe('a replacement', () => {
-  it.each([undefined, 'encrypted-new'])(
-    'has the authorization that is sent with it, if any: %s',
-    async encryptedAuthorization => {
-      await store.create(webhook());
-      await store.replace(webhook(), { ...replacement, encryptedAuthorization });
-      const { encryptedAuthorization: _, ...rest } = { ...webhook(), ...replacement, resetAt: 2_000 };
-      expect(await find()).toEqual({ ...rest, ...(encryptedAuthorization && { encryptedAuthorization }) });
-    },
-  );
+  it.each([undefined, 'encrypted-new'])('replaces or removes the authorization: %s', async encryptedAuthorization => {
+    await store.create(webhook());
+    await store.replace(webhook(), { ...replacement, encryptedAuthorization });
+    const { encryptedAuthorization: _, ...rest } = { ...webhook(), ...replacement, resetAt: 2_000 };
+    expect(await find()).toEqual({ ...rest, ...(encryptedAuthorization && { encryptedAuthorization }) });
+  });
 
   it.each([
-    ['in capitals (WHATWG URL, host parsing)', 'HTTPS://Receiver.Example.COM/hook'],
+    ['in upper case (WHATWG URL, host parsing)', 'HTTPS://Receiver.Example.COM/hook'],
     ['with its default port', 'https://receiver.example.com:443/hook'],
     ['with a dot segment', 'https://receiver.example.com/x/../hook'],
-  ])('by the same URL %s ends no suspension', async (_, url) => {
+  ])('with the same URL %s does not end a suspension', async (_, url) => {
     const gone = { status: 'suspended', suspensionReason: 'gone' } as const;
     await store.create(webhook(gone));
     expect(await store.replace(webhook(gone), { ...replacement, url })).toMatchObject({ ...gone, url });
@@ -178,8 +175,8 @@ describe('a replacement', () => {
     ['another registration', { webhookId: 'id-0' }],
     ['another URL', { url: 'https://earlier.example.com/' }],
     ['a webhook that was not suspended yet', { status: 'active', suspensionReason: null }],
-    ['one that was suspended for another reason', { suspensionReason: 'operator' }],
-  ])('holds for the webhook that was read: not for %s', async (_, earlier) => {
+    ['a webhook that was suspended for another reason', { suspensionReason: 'operator' }],
+  ])('fails if the caller has read %s', async (_, earlier) => {
     const now = { status: 'suspended', suspensionReason: 'gone' } as const;
     await store.create(webhook(now));
     expect(await store.replace(webhook({ ...now, ...earlier }), replacement)).toBeUndefined();
@@ -190,13 +187,13 @@ describe('a replacement', () => {
 it.each([
   ['a webhook', undefined],
   ['a webhook that an operator suspended', hold],
-])('a removal of %s reports that others changed the webhook meanwhile', async (_what, held) => {
-  if (held) await store.create(webhook(held));
+])('a removal of %s reports a concurrent change', async (_case, state) => {
+  if (state) await store.create(webhook(state));
   let registrations = 0;
   const dynamo: Dynamo = async command => {
-    if (command instanceof DeleteCommand && !held) await database.dynamo(new DeleteCommand({ ...table, Key: Key() }));
-    if (command instanceof GetCommand && !held) await store.create(webhook());
-    if (command instanceof PutCommand) await put(webhook({ ...held, webhookId: `id-1${registrations++}` }));
+    if (command instanceof DeleteCommand && !state) await database.dynamo(new DeleteCommand({ ...table, Key: Key() }));
+    if (command instanceof GetCommand && !state) await store.create(webhook());
+    if (command instanceof PutCommand) await put(webhook({ ...state, webhookId: `id-1${registrations++}` }));
     return database.dynamo(command);
   };
   const contended = makeWebhookStore({ dynamo, table: 'Webhooks' });
@@ -206,7 +203,7 @@ it.each([
 describe('a replacement of secrets', () => {
   const next = [{ encrypted: 'encrypted-2', createdAt: 2_000 }];
 
-  it('holds for the webhook and secrets that were read, and not for a later registration', async () => {
+  it('succeeds only if the registration and the secrets have not changed since the read', async () => {
     await store.create(webhook());
     expect(await store.replaceSecrets(webhook(), next, 2_000)).toBe(true);
     expect(await find()).toEqual(webhook({ secrets: next, updatedAt: 2_000 }));
@@ -219,7 +216,7 @@ describe('a replacement of secrets', () => {
 });
 
 describe('an operator', () => {
-  it('finds a suspension without a webhook', async () => {
+  it('can find a suspension without a webhook', async () => {
     expect(await operator.find(accountId, eventName)).toBeUndefined();
     await operator.suspend(accountId, eventName);
     expect(await operator.find(accountId, eventName)).toEqual({ ...Key(), since: 2_000 });
@@ -227,9 +224,9 @@ describe('an operator', () => {
 
   it.each([
     [3, { read: 300, isCutOff: false, found: [{}, {}, { accountId: 'a2' }] }],
-    [1_000, { read: 1_000, isCutOff: true }], // ten pages of it
+    [1_000, { read: 1_000, isCutOff: true }], // the first ten pages
   ])(
-    'reads at most ten of %i pages for suspended and failing webhooks, and reports if it read all',
+    'reads at most ten of %i pages of suspended and failing webhooks, and reports whether pages remain',
     async (pages, reported) => {
       const dynamo = async ({ input }: ScanCommand) => {
         const page = Number(input.ExclusiveStartKey?.page ?? 0);

@@ -16,7 +16,7 @@ import { makeStage, type Stage } from '../../support/stage.ts';
 import { noon } from '../delivery/builders.ts';
 import { encryption, keyringDynamo, kms } from '../delivery/test-keyring.ts';
 
-/* The answers of {base_url} about webhooks (`docs/en/webhooks.md`). */
+/* Tests the webhooks API (`docs/en/webhooks.md`). */
 
 const account = 'conta-1';
 
@@ -25,7 +25,7 @@ beforeEach(() => {
   stage = makeStage();
 });
 
-/** Has calls fail that name a table and match a pattern. */
+/** Makes calls to a table fail if they match a pattern. */
 const fail = (table: string, pattern: RegExp, error: Error) => {
   const { execute } = stage.tables;
   vi.spyOn(stage.tables, 'execute').mockImplementation(command => {
@@ -36,17 +36,17 @@ const fail = (table: string, pattern: RegExp, error: Error) => {
 };
 
 const send = async (method: string, path: string, sent: Sent = {}): Promise<Answered> => {
-  const answered = await stage.request(method, path, sent);
-  if (answered?.status === undefined) throw new Error('no answer');
-  const { status, headers, json } = answered;
+  const response = await stage.request(method, path, sent);
+  if (response?.status === undefined) throw new Error('no response');
+  const { status, headers, json } = response;
   expect(headers['cache-control']).toBe('no-store');
-  const isRefused = status >= 400;
-  expect('content-language' in headers).toBe(isRefused); // refusals alone are texts
-  if (isRefused) {
+  const isError = status >= 400;
+  expect('content-language' in headers).toBe(isError); // only errors contain texts
+  if (isError) {
     expect(headers['content-type']).toBe('application/problem+json');
     expect(json).toMatchObject({ type: 'about:blank', status });
   }
-  return answered;
+  return response;
 };
 
 const url = 'https://receiver.example.com/hook';
@@ -60,8 +60,8 @@ const find = () => stage.webhooks.find(account, 'demanda.criada');
 
 const named = (name: string) => Object.assign(new Error(`s3cret ${name}`), { name });
 
-/** The function alone. By default its tables are busy. */
-const apiAlone = (
+/** Composes the function without a stage. By default, its tables are busy. */
+const composeApi = (
   telemetry: Pick<Telemetry, 'log'>,
   { docsUrl, dynamo = busy }: { docsUrl?: string; dynamo?: Dynamo } = {},
 ) =>
@@ -75,24 +75,24 @@ const apiAlone = (
   );
 const busy = () => Promise.reject(named('ThrottlingException'));
 
-/** Returns the status of an answer of the function alone, and the lines that it wrote. */
-const handleAlone = async (method: string, path: string, dynamo?: Dynamo) => {
+/** Returns the status of a response and the log lines of the function without a stage. */
+const handleRequest = async (method: string, path: string, dynamo?: Dynamo) => {
   vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Emissor/test');
   const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   const telemetry = makeTelemetry('webhooks');
-  const handler = makeHttpHandler(telemetry, apiAlone(telemetry, dynamo && { dynamo }));
+  const handler = makeHttpHandler(telemetry, composeApi(telemetry, dynamo && { dynamo }));
   const authorization = await makeCallers(stage.now, stage.dynamo).authorization(
     `Bearer admin|webhooks:read webhooks:manage|${account}`,
   );
   const request = httpRequest({ method, path, headers: { authorization } });
-  const answer = await handler(request, { functionVersion: '7' } as Context);
+  const response = await handler(request, { functionVersion: '7' } as Context);
   const lines = written.mock.calls.map(([line]) => JSON.parse(String(line)));
   vi.restoreAllMocks();
   vi.unstubAllEnvs();
-  return { status: answer?.statusCode, lines };
+  return { status: response?.statusCode, lines };
 };
 
-it('events that came without a webhook are listed by name until a webhook is registered', async () => {
+it('events without a webhook are listed by name until a webhook is registered', async () => {
   for (const event of ['proposta.recebida', 'demanda.criada']) stage.publishEvent({ event, id_proposta: 1 });
   await stage.pass(0);
   const ultimo_em = new Date(noon).toISOString();
@@ -105,16 +105,16 @@ it('events that came without a webhook are listed by name until a webhook is reg
   expect(await listed()).toHaveLength(2);
 });
 
-describe('the health in a record', () => {
+describe('the health of a webhook', () => {
   const failingSince = Date.UTC(2026, 10, 19, 8);
   const health = { falhando_desde: '2026-11-19T08:00:00.000Z', lento_desde: '2026-11-20T12:00:00.000Z' };
-  const beSlow = async () => {
+  const slowDown = async () => {
     await stage.slowDown();
     await stage.pass(1_000);
   };
 
-  it('shows how long the webhook has failed, and how long it has been slow', async () => {
-    await beSlow();
+  it('includes the start of failures and the start of the slow lane', async () => {
+    await slowDown();
     await stage.register({ failingSince });
     await register({ evento: 'proposta.recebida' });
     expect((await send('GET', '/v1/webhooks/demanda.criada')).json).toMatchObject(health);
@@ -124,32 +124,32 @@ describe('the health in a record', () => {
     ]);
   });
 
-  it('stays slow in a new registration of the event', async () => {
-    await beSlow();
+  it('remains slow after a new registration for the event', async () => {
+    await slowDown();
     expect((await register()).json).toMatchObject({ falhando_desde: null, lento_desde: health.lento_desde });
   });
 
-  it('that cannot be read prevents a registration: its secret would not be shown', async () => {
+  it('is read before a registration, because a later error would hide the secret', async () => {
     fail('Deliveries', /slowness/, new Error('the table is down'));
     expect((await register()).status).toBe(500);
     expect(await find()).toBeUndefined();
   });
 
-  it('does not fail after another URL or a reactivation, and stays slow', async () => {
-    await beSlow();
-    const forgiven = { falhando_desde: null, lento_desde: health.lento_desde, criado_em: new Date(noon).toISOString() };
+  it('includes no failures after a new URL or a reactivation, but remains slow', async () => {
+    await slowDown();
+    const reset = { falhando_desde: null, lento_desde: health.lento_desde, criado_em: new Date(noon).toISOString() };
     await stage.register({ failingSince, createdAt: noon });
     const other = { body: { url: 'https://other.example.com/' } };
     const replaced = (await send('PUT', '/v1/webhooks/demanda.criada', other)).json;
-    expect(replaced).toMatchObject({ ...forgiven, atualizado_em: new Date(stage.now()).toISOString() });
+    expect(replaced).toMatchObject({ ...reset, atualizado_em: new Date(stage.now()).toISOString() });
     await stage.register({ failingSince, createdAt: noon, status: 'suspended', suspensionReason: 'gone' });
-    const active = { ...forgiven, estado: 'ativo', motivo_suspensao: null };
+    const active = { ...reset, estado: 'ativo', motivo_suspensao: null };
     expect((await send('POST', '/v1/webhooks/demanda.criada/reativacao')).json).toMatchObject(active);
   });
 });
 
 describe('POST /v1/webhooks', () => {
-  it('stores credential and secret encrypted, bound to account and event', async () => {
+  it('stores the credential and the secret encrypted and bound to the account and the event', async () => {
     const { json } = await register({ autorizacao: 'Bearer s3cret' });
     const stored = await find();
     expect(JSON.stringify(stored)).not.toContain('s3cret');
@@ -167,7 +167,7 @@ describe('POST /v1/webhooks', () => {
   });
 
   const credentials = ['x', '!', 'Basic dXNlcjpwYXNz', 'a b', 'Authorization', 'X-Authorization: x', '~'.repeat(2_048)];
-  it.each([...credentials, undefined, null])('accepts autorizacao %j, which null leaves out', async autorizacao => {
+  it.each([...credentials, undefined, null])('accepts autorizacao %j and ignores null', async autorizacao => {
     const { status, json } = await register({ autorizacao });
     expect([status, json.autorizacao_definida]).toEqual([201, typeof autorizacao === 'string']);
   });
@@ -198,18 +198,18 @@ describe('POST /v1/webhooks', () => {
         '/url url_not_public',
       ],
     ],
-  ])('refuses %j with every finding', async (changes, findings) => {
-    const refused = await register(changes);
-    expect(codeOf(refused)).toBe('422 validation_failed');
-    expect(findingsOf(refused).sort()).toEqual(findings);
+  ])('rejects %j with every finding', async (changes, findings) => {
+    const rejected = await register(changes);
+    expect(codeOf(rejected)).toBe('422 validation_failed');
+    expect(findingsOf(rejected).sort()).toEqual(findings);
     expect(await stage.webhooks.list(account)).toEqual([]);
   });
 
-  it('does not repeat values that were sent', async () => {
+  it('does not repeat values of the request in errors', async () => {
     const body = { ...registration, autorizacao: 's3cret\n', s3cret: 1, url: 'https://s3cret@receiver.example.com/' };
     for (const language of ['en', 'pt']) {
-      const refused = await send('POST', '/v1/webhooks', { body, headers: { 'accept-language': language } });
-      expect(JSON.stringify(refused.json).replace('"/s3cret"', '')).not.toContain('s3cret');
+      const rejected = await send('POST', '/v1/webhooks', { body, headers: { 'accept-language': language } });
+      expect(JSON.stringify(rejected.json).replace('"/s3cret"', '')).not.toContain('s3cret');
     }
   });
 });
@@ -219,12 +219,12 @@ describe('the limit of registrations', () => {
   const replace = (options: Sent = {}) => send('PUT', path, { body: { url }, ...options });
   const other = 'admin|webhooks:manage|conta-2';
 
-  it('is 30 a minute per account, POST and PUT together, and beyond it no name is resolved', async () => {
+  it('is 30 POST and PUT requests per account and minute, and rejected requests resolve no names', async () => {
     expect((await register()).status).toBe(201);
     await stage.pass(2_000);
     for (let count = 1; count < 30; count++) expect((await replace()).status).toBe(200);
-    for (const refused of [await replace(), await register({ url: 'https://unasked.example.com/' })])
-      expect([codeOf(refused), refused.headers['retry-after']]).toEqual(['429 rate_limited', '58']);
+    for (const rejected of [await replace(), await register({ url: 'https://unasked.example.com/' })])
+      expect([codeOf(rejected), rejected.headers['retry-after']]).toEqual(['429 rate_limited', '58']);
     expect((await send('POST', '/v1/webhooks', { body: registration, token: other })).status).toBe(201);
     expect((await send('GET', path)).status).toBe(200);
   });
@@ -233,15 +233,15 @@ describe('the limit of registrations', () => {
   it.each<[string, Sent, string]>([
     ['an unknown token', { token: 'nonsense' }, '401 invalid_token'],
     ['a member', { token: `member|webhooks:manage|${account}` }, '403 admin_required'],
-    ['a media type', { headers: { 'content-type': 'text/plain' }, raw: large }, '415 unsupported_media_type'],
-    ['a size', { raw: large }, '413 payload_too_large'],
-    ['no JSON', { raw: '{' }, '400 invalid_json'],
+    ['a wrong media type', { headers: { 'content-type': 'text/plain' }, raw: large }, '415 unsupported_media_type'],
+    ['a body that is too large', { raw: large }, '413 payload_too_large'],
+    ['a body that is not JSON', { raw: '{' }, '400 invalid_json'],
     ['an unknown field', { body: { url, outro: 1 } }, '422 validation_failed'],
-    ['a URL', { body: { url: 'https://10.0.0.1/' } }, '422 validation_failed'],
+    ['a URL that is not public', { body: { url: 'https://10.0.0.1/' } }, '422 validation_failed'],
     ['a name that does not exist', { body: { url: 'https://nowhere.example.com/' } }, limited],
     ['a name without a public address', { body: { url: 'https://six.example.com/' } }, limited],
     ['an event without a webhook', {}, limited],
-  ])('is checked in its order: a replacement beyond the limit with %s', async (_, sent, code) => {
+  ])('is checked in the documented order for a replacement with %s', async (_, sent, code) => {
     for (let count = 0; count < 30; count++) await replace();
     expect(codeOf(await replace(sent))).toBe(code);
   });
@@ -253,10 +253,10 @@ describe('the limit of registrations', () => {
     expect(codeOf(await register())).toBe(limited);
   });
 
-  it('does not count a request that is malformed, and does not resolve its name', async () => {
+  it('does not count a malformed request or resolve its name', async () => {
     for (let count = 0; count < 31; count++) {
-      const refused = await register({ outro: 1, url: 'https://unasked.example.com/' });
-      expect(findingsOf(refused)).toEqual(['/outro unknown_field']);
+      const rejected = await register({ outro: 1, url: 'https://unasked.example.com/' });
+      expect(findingsOf(rejected)).toEqual(['/outro unknown_field']);
     }
     expect((await register()).status).toBe(201);
   });
@@ -265,7 +265,7 @@ describe('the limit of registrations', () => {
 describe('POST /v1/webhooks/{evento}/segredo', () => {
   const rotate = (options: Sent = {}) => send('POST', '/v1/webhooks/demanda.criada/segredo', options);
 
-  it('returns a new secret; at most four replaced secrets also sign', async () => {
+  it('returns a new secret, and lets at most four replaced secrets sign', async () => {
     await register();
     for (let time = 0; time < 4; time++) {
       const { status, json } = await rotate(time % 2 ? { body: {} } : {});
@@ -276,19 +276,19 @@ describe('POST /v1/webhooks/{evento}/segredo', () => {
       expect(secret).toBe(json.segredo);
     }
     await stage.pass(3_599_999);
-    const refused = await rotate();
-    expect(codeOf(refused)).toBe('409 too_many_secrets');
-    expect(refused.headers['retry-after']).toBe(String(23 * 3_600 + 1)); // never too short
+    const rejected = await rotate();
+    expect(codeOf(rejected)).toBe('409 too_many_secrets');
+    expect(rejected.headers['retry-after']).toBe(String(23 * 3_600 + 1)); // rounded up
   });
 
-  it('shows when the replaced ones stop signing', async () => {
+  it('lists the times at which the replaced secrets stop signing', async () => {
     await register();
     const start = stage.now();
     await rotate();
     await stage.pass(60_000);
     await rotate();
     const shown = async () => (await send('GET', '/v1/webhooks/demanda.criada')).json.segredos_anteriores;
-    const until = (moment: number) => ({ valido_ate: new Date(moment + 24 * 3_600_000).toISOString() });
+    const until = (replacedAt: number) => ({ valido_ate: new Date(replacedAt + 24 * 3_600_000).toISOString() });
     expect(await shown()).toEqual([until(start + 60_000), until(start)]);
     await stage.run(start + 24 * 3_600_000);
     expect(await shown()).toEqual([until(start + 60_000)]);
@@ -297,12 +297,12 @@ describe('POST /v1/webhooks/{evento}/segredo', () => {
   });
 });
 
-it.each(['%', '%zz', 'demanda%2Ecriada', 'DEMANDA.CRIADA'])('no webhook is called %s', async evento => {
+it.each(['%', '%zz', 'demanda%2Ecriada', 'DEMANDA.CRIADA'])('the event name %s returns 404', async evento => {
   await register();
-  expect((await send('GET', `/v1/webhooks/${evento}`)).status).toBe(404); // the gateway has decoded it once
+  expect((await send('GET', `/v1/webhooks/${evento}`)).status).toBe(404); // the gateway decodes the path once
 });
 
-it('a second registration for an event is refused once its values are valid', async () => {
+it('a second registration for an event returns 409 only if its values are valid', async () => {
   await register();
   expect(codeOf(await register({ url: 'http://x.example.com/' }))).toBe('422 validation_failed');
   expect(codeOf(await register())).toBe('409 webhook_exists');
@@ -319,16 +319,16 @@ it.each([
   expect((await send(method, path, sent)).status).toBe(status);
 });
 
-it('the type of a refusal is the page of its code, if the stage has one (RFC 9457 section 3.1.1)', async () => {
-  const api = apiAlone(stage, { docsUrl: 'https://docs.example.com/erros' });
+it('the type of an error is the page of its code, if the stage has one (RFC 9457 section 3.1.1)', async () => {
+  const api = composeApi(stage, { docsUrl: 'https://docs.example.com/erros' });
   const { body = '' } = await api(httpRequest({ path: '/v1/none' }));
   expect(JSON.parse(body)).toMatchObject({ type: 'https://docs.example.com/erros#not_found', code: 'not_found' });
 });
 
-it('the log names the caller, the request and the reason of a refusal, and no values of the request', async () => {
+it('the log line of an error contains the caller, the route and the reason, but no values of the request', async () => {
   await register({ evento: 'x', url: 'http://localhost/', autorizacao: 's3cret\n', s3cret: 1 });
   await send('GET', '/v1/webhooks/demanda.criada');
-  await send('PATCH', '/v1/webhooks/demanda.criada'); // a 405 named no route
+  await send('PATCH', '/v1/webhooks/demanda.criada'); // regression: the log line of a 405 contained no route
   const caller = { account, clientId: expect.any(String), userId: expect.any(String) };
   const findings = expect.arrayContaining(['/evento unknown_event', '/url url_not_https', 'unknown_field']);
   const [first, ...others] = logged();
@@ -343,25 +343,25 @@ it('the log names the caller, the request and the reason of a refusal, and no va
   expect(stage.lines.join()).not.toContain('s3cret');
 });
 
-describe('when a dependency fails', () => {
+describe('the webhooks API', () => {
   const failReads = (name: string) => fail('Webhooks', /^Query/, named(name));
 
-  it('with throttling: 503 and Retry-After 1', async () => {
+  it('returns 503 with Retry-After 1 after throttling', async () => {
     failReads('ThrottlingException');
     const busy = { status: 503, json: { code: 'temporarily_unavailable' }, headers: { 'retry-after': '1' } };
     expect(await send('GET', '/v1/webhooks')).toMatchObject(busy);
   });
 
-  it('counts the 503, and logs its cause as an error', async () => {
-    const { lines } = await handleAlone('GET', '/v1/webhooks');
+  it('counts a 503 of a dependency and logs the cause as an error', async () => {
+    const { lines } = await handleRequest('GET', '/v1/webhooks');
     const cause = { level: 'ERROR', message: 'api.dependency_busy', errorName: 'ThrottlingException' };
     for (const line of [cause, { service: 'webhooks', functions: 'http', RequestFailed: 1 }])
       expect(lines).toContainEqual(expect.objectContaining(line));
   });
 
-  it('does not count the 503 of a webhook that others keep changing', async () => {
+  it('does not count a 503 that concurrent changes cause', async () => {
     await register();
-    const { status, lines } = await handleAlone('DELETE', '/v1/webhooks/demanda.criada', command => {
+    const { status, lines } = await handleRequest('DELETE', '/v1/webhooks/demanda.criada', command => {
       const text = JSON.stringify(command.input);
       if (text.includes('"ConditionExpression"')) return Promise.reject(named('ConditionalCheckFailedException'));
       return (text.includes('"Keyring"') ? keyringDynamo : stage.dynamo)(command);
@@ -371,16 +371,16 @@ describe('when a dependency fails', () => {
     expect(JSON.stringify(lines)).not.toContain('RequestFailed');
   });
 
-  it('with any other error: an opaque 500', async () => {
+  it('returns an opaque 500 after any other error', async () => {
     failReads('ResourceNotFoundException');
-    const refused = await send('GET', '/v1/webhooks');
-    expect(codeOf(refused)).toBe('500 internal_error');
-    expect(JSON.stringify(refused.json)).not.toContain('s3cret');
+    const rejected = await send('GET', '/v1/webhooks');
+    expect(codeOf(rejected)).toBe('500 internal_error');
+    expect(JSON.stringify(rejected.json)).not.toContain('s3cret');
     expect(stage.lines.join()).not.toContain('s3cret');
     expect(stage.lines.join()).toContain('ResourceNotFoundException');
   });
 
-  it('with an invalid item: an opaque 500', async () => {
+  it('returns an opaque 500 after reading an invalid item', async () => {
     const item = { ...webhookKey(account, 'demanda.criada'), webhookId: 'x', url };
     await stage.dynamo(new PutCommand({ TableName: 'Webhooks', Item: item }));
     expect(codeOf(await send('GET', '/v1/webhooks/demanda.criada'))).toBe('500 internal_error');

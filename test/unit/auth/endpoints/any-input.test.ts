@@ -12,7 +12,7 @@ import { httpRequest } from '../../../support/http-request.ts';
 import { judgedBy } from '../../../support/password-hashing.ts';
 import { amount } from '../../../support/sample.ts';
 
-// No input causes a 500 (docs/en/errors.md).
+// Tests that no input causes a 5xx response (docs/en/errors.md).
 
 let service: AuthService;
 let client: ClientCredentials;
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Names and values: blanks, characters whose lower case has another length, control characters, and known values. */
+/** Generates values: whitespace, control characters, characters that change their length in lower case, and names of known values. */
 const text = fc.oneof(
   {
     weight: 3,
@@ -44,9 +44,9 @@ const name = fc.constantFrom<string>(...login, 'token', 'token_type_hint');
 const fields = fc.uniqueArray(fc.tuple(name, text), { selector: ([name]) => name });
 const grantType = fc.constantFrom('password', 'refresh_token', 'client_credentials', ' ', '__proto__');
 
-/** With valid client credentials, to reach the code behind them, or with generated ones. */
-const formOf = (drawn: readonly (readonly [string, string])[], grant: string, isKnown: boolean) => ({
-  ...Object.fromEntries(drawn.map(([name, value]) => [name, known(value)])),
+/** Returns a form with valid client credentials if `isKnown`, to test the code after the authentication, or else with generated ones. */
+const formOf = (fields: readonly (readonly [string, string])[], grant: string, isKnown: boolean) => ({
+  ...Object.fromEntries(fields.map(([name, value]) => [name, known(value)])),
   grant_type: grant,
   ...(isKnown ? { client_id: client.id, client_secret: client.secret } : {}),
 });
@@ -73,28 +73,28 @@ const headers = fc.record(
 const endpoints = ['token', 'revoke', 'introspect'] as const;
 const runs = { numRuns: amount({ sample: 100, full: 300 }) };
 
-describe('The status is below 500 for', () => {
-  it.each(endpoints)('any form at %s.', async endpoint => {
+describe('The service', () => {
+  it.each(endpoints)('returns a status below 500 for any form at %s.', async endpoint => {
     await fc.assert(
-      fc.asyncProperty(fields, grantType, fc.boolean(), async (drawn, grant, isKnown) => {
-        const answer = await service.post(endpoint, formOf(drawn, grant, isKnown));
-        expect(answer.status).toBeLessThan(500);
+      fc.asyncProperty(fields, grantType, fc.boolean(), async (fields, grant, isKnown) => {
+        const response = await service.post(endpoint, formOf(fields, grant, isKnown));
+        expect(response.status).toBeLessThan(500);
       }),
       runs,
     );
   });
 
-  it.each(endpoints)('any headers and body at %s.', async endpoint => {
+  it.each(endpoints)('returns a status below 500 for any headers and body at %s.', async endpoint => {
     await fc.assert(
-      fc.asyncProperty(headers, fc.uint8Array({ maxLength: 200 }), text, async (given, body, query) => {
-        const answer = await service.send(endpoint, { headers: given, body, query });
-        expect(answer.status).toBeLessThan(500);
+      fc.asyncProperty(headers, fc.uint8Array({ maxLength: 200 }), text, async (headers, body, query) => {
+        const response = await service.send(endpoint, { headers, body, query });
+        expect(response.status).toBeLessThan(500);
       }),
       runs,
     );
   });
 
-  it('any Authorization header at {base_url}.', async () => {
+  it('rejects any invalid Authorization header at {base_url}.', async () => {
     await fc.assert(
       fc.asyncProperty(headers, async ({ authorization }) => {
         expect(['missing', 'invalid']).toContain((await service.authenticate(authorization)).outcome);
@@ -103,7 +103,7 @@ describe('The status is below 500 for', () => {
     );
   });
 
-  it('any path and method at the rest of {auth_url}.', async () => {
+  it('returns 404 for any unknown path and method at {auth_url}.', async () => {
     const discover = composeDiscovery(authEnvironment, service.runtime, service.telemetry);
     await fc.assert(
       fc.asyncProperty(text, fc.constantFrom('GET', 'HEAD', 'POST', 'OPTIONS', ''), async (path, method) => {

@@ -1,12 +1,12 @@
 import { afterAll, expect, it } from 'vitest';
 import { startAuthService } from '../../../support/auth-service.ts';
 
-// The audit trail names each client, its secret and its address (docs/logs.md).
+// Tests that the audit trail identifies each client, its secret and its IP address (docs/logs.md).
 
 const service = await startAuthService();
 afterAll(() => service.stop());
 
-it('The log line of a granted request names which of two secrets its client used.', async () => {
+it('The log line of a granted request identifies the secret that the client used.', async () => {
   const { id, secret } = await service.makeClient();
   service.clock.advance(1_000);
   const newSecret = (await service.clients.rotateClientSecret(id))?.clientSecret ?? '';
@@ -24,7 +24,7 @@ it('The log line of a granted request names which of two secrets its client used
   }
 });
 
-it('The log line of a refused client has the IP address that the gateway saw, not an address from a header.', async () => {
+it('The log line of a rejected client contains the IP address from the gateway, not one from a header.', async () => {
   const headers = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9' };
   const form = { grant_type: 'password', client_id: 'nobody', client_secret: 'wrong' };
   expect(await service.post('token', form, { headers })).toMatchObject({ status: 401 });

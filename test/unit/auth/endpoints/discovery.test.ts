@@ -6,13 +6,13 @@ import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { authEnvironment, startAuthService } from '../../../support/auth-service.ts';
 import { httpRequest } from '../../../support/http-request.ts';
 
-// Discovery describes the server (RFC 8414) and publishes its keys (RFC 7517).
+// Tests the server metadata (RFC 8414) and the published keys (RFC 7517).
 
 const { issuer } = authEnvironment;
 const service = await startAuthService();
 afterAll(() => service.stop());
 
-const ask = async (path: string, method = 'GET', dynamo: Dynamo = service.database.dynamo) => {
+const send = async (path: string, method = 'GET', dynamo: Dynamo = service.database.dynamo) => {
   const runtime = { ...service.runtime, dynamo };
   const discover = composeDiscovery(authEnvironment, runtime, service.telemetry);
   const { statusCode, headers, body = '' } = await discover(httpRequest({ path, method }));
@@ -21,8 +21,8 @@ const ask = async (path: string, method = 'GET', dynamo: Dynamo = service.databa
 const documents = ['/.well-known/jwks.json', '/.well-known/oauth-authorization-server'];
 
 describe('Discovery', () => {
-  it('describes the server.', async () => {
-    const { status, headers, json } = await ask('/.well-known/oauth-authorization-server');
+  it('returns the server metadata.', async () => {
+    const { status, headers, json } = await send('/.well-known/oauth-authorization-server');
     expect(status).toBe(200);
     expect(headers).toEqual({ 'content-type': 'application/json', 'cache-control': 'public, max-age=300' });
     expect(json).toMatchObject({
@@ -37,13 +37,13 @@ describe('Discovery', () => {
     });
   });
 
-  it('publishes the public keys of access tokens, and the next one.', async () => {
+  it('publishes the current and the next public key of access tokens.', async () => {
     const client = await service.makeClient();
     const { json: tokens } = await service.logIn(client, await service.makeUser());
     service.clock.advance(89 * 86_400_000);
     await service.rotation.rotateKeys();
 
-    const { headers, json } = await ask('/.well-known/jwks.json');
+    const { headers, json } = await send('/.well-known/jwks.json');
     expect(headers).toMatchObject({ 'cache-control': 'public, max-age=300' });
     expect(json.keys).toHaveLength(2);
     for (const key of json.keys) {
@@ -56,17 +56,17 @@ describe('Discovery', () => {
     expect(verified.payload.client_id).toBe(client.id);
   });
 
-  it.each(documents)('takes only GET and HEAD at %s.', async path => {
-    const { status, text } = await ask(path, 'HEAD');
-    expect({ status, text }).toEqual({ status: 200, text: (await ask(path)).text }); // the gateway takes the length from it
-    const refused = await ask(path, 'POST');
-    expect(refused).toMatchObject({ status: 405, json: { error: 'invalid_request' }, headers: { allow: 'GET, HEAD' } });
+  it.each(documents)('accepts only GET and HEAD at %s.', async path => {
+    const { status, text } = await send(path, 'HEAD');
+    expect({ status, text }).toEqual({ status: 200, text: (await send(path)).text }); // the gateway computes Content-Length from it
+    const headers = { allow: 'GET, HEAD' };
+    expect(await send(path, 'POST')).toMatchObject({ status: 405, json: { error: 'invalid_request' }, headers });
   });
 
   it.each(['/', '/oauth/v1/token/', '/oauth/v2/token', '/.well-known/openid-configuration', '/constructor'])(
     'returns 404 at %s.',
     async path => {
-      expect(await ask(path, 'POST')).toMatchObject({ status: 404, json: { error: 'invalid_request' } });
+      expect(await send(path, 'POST')).toMatchObject({ status: 404, json: { error: 'invalid_request' } });
     },
   );
 
@@ -74,10 +74,10 @@ describe('Discovery', () => {
     ['ThrottlingException', 503, 'temporarily_unavailable'],
     ['TimeoutError', 503, 'temporarily_unavailable'],
     ['Error', 500, 'server_error'],
-  ])('turns %s of the store into %i.', async (name, status, error) => {
+  ])('converts %s of the store to %i.', async (name, status, error) => {
     const dynamo: Dynamo = () => Promise.reject(Object.assign(new Error('inside'), { name }));
-    const answer = await ask('/.well-known/jwks.json', 'GET', dynamo);
-    expect(answer).toMatchObject({ status, json: { error } });
-    expect(answer.text).not.toContain('inside');
+    const response = await send('/.well-known/jwks.json', 'GET', dynamo);
+    expect(response).toMatchObject({ status, json: { error } });
+    expect(response.text).not.toContain('inside');
   });
 });

@@ -4,7 +4,7 @@ import { type AuthService, authEnvironment, startAuthService } from '../../../su
 import { httpRequest } from '../../../support/http-request.ts';
 import { judgedBy } from '../../../support/password-hashing.ts';
 
-// A fresh process makes few calls in a row before its first answer (docs/performance.md).
+// Tests the number of sequential calls before the first response of a new process (docs/performance.md).
 
 let service: AuthService;
 let body: string;
@@ -17,18 +17,18 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** The token function as a fresh process has it, which opens its keys while it loads. Store calls are held, and released together. */
-const startProcess = (canOpenEarly = true) => {
+/** Starts the token function as a new process, which opens its keys while it loads. Holds calls to AWS until `releaseCalls`. */
+const startProcess = (canPrefetch = true) => {
   let held: (() => Promise<unknown>)[] = [];
   let isLoading = true;
-  const through = async <Answer>(call: () => Promise<Answer>) => {
-    if (isLoading && !canOpenEarly) throw new Error('not yet');
+  const hold = async <Answer>(call: () => Promise<Answer>) => {
+    if (isLoading && !canPrefetch) throw new Error('not yet');
     return new Promise<Answer>((resolve, reject) => {
       held.push(() => call().then(resolve, reject));
     });
   };
-  /** Releases the held calls, and waits until the process makes no more. Returns the number of released calls. */
-  const letGo = async () => {
+  /** Releases the held calls and waits until the process makes no further calls. Returns the number of released calls. */
+  const releaseCalls = async () => {
     const calls = held;
     held = [];
     await Promise.all(calls.map(call => call()));
@@ -36,12 +36,12 @@ const startProcess = (canOpenEarly = true) => {
     return calls.length;
   };
   const { runtime, telemetry } = service;
-  const answer = composeToken(
+  const handle = composeToken(
     authEnvironment,
     {
       ...runtime,
-      dynamo: command => through(() => runtime.dynamo(command)),
-      kms: { send: command => through(() => runtime.kms.send(command)) },
+      dynamo: command => hold(() => runtime.dynamo(command)),
+      kms: { send: command => hold(() => runtime.kms.send(command)) },
     },
     telemetry,
   );
@@ -49,26 +49,26 @@ const startProcess = (canOpenEarly = true) => {
   /** Logs in. Returns the status and the number of sequential calls. */
   const logIn = async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    const answered = answer(httpRequest({ method: 'POST', path: '/oauth/v1/token', headers, body }));
-    let [inARow, isOver] = [0, false];
-    void answered.finally(() => {
+    const response = handle(httpRequest({ method: 'POST', path: '/oauth/v1/token', headers, body }));
+    let [sequentialCalls, isOver] = [0, false];
+    void response.finally(() => {
       isOver = true;
     });
-    while (!isOver) if ((await letGo()) > 0) inARow += 1;
-    return { inARow, status: (await answered)?.statusCode };
+    while (!isOver) if ((await releaseCalls()) > 0) sequentialCalls += 1;
+    return { sequentialCalls, status: (await response)?.statusCode };
   };
-  return { letGo, logIn };
+  return { releaseCalls, logIn };
 };
 
 it.each([
   [3, 'were opened while it loaded', true, 2],
-  [5, 'are opened meanwhile', true, 0],
-  [7, 'could not be opened early', false, 0],
+  [5, 'are being opened', true, 0],
+  [7, 'could not be opened while it loaded', false, 0],
 ])(
-  'The first login of a fresh process makes %i calls in a row if its keys %s.',
-  async (inARow, _, canOpenEarly, rounds) => {
-    const { letGo, logIn } = startProcess(canOpenEarly);
-    for (let round = 0; round < rounds; round++) await letGo();
-    expect(await logIn()).toEqual({ inARow, status: 200 });
+  'The first login of a new process makes %i sequential calls if its keys %s.',
+  async (sequentialCalls, _, canPrefetch, rounds) => {
+    const { releaseCalls, logIn } = startProcess(canPrefetch);
+    for (let round = 0; round < rounds; round++) await releaseCalls();
+    expect(await logIn()).toEqual({ sequentialCalls, status: 200 });
   },
 );

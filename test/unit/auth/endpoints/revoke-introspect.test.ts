@@ -25,10 +25,10 @@ const introspect = (token: string, from = client) => call('introspect', { token 
 const inactive = { status: 200, json: { active: false } };
 const kinds = ['access_token', 'refresh_token'] as const;
 
-// Revocation (RFC 7009) and introspection (RFC 7662). The worlds of tokens judge which tokens are active (lab/world/auth/verdicts.ts).
+// Tests revocation (RFC 7009) and introspection (RFC 7662). The world tests check which tokens are active (lab/world/auth/verdicts.ts).
 
-describe('revocation', () => {
-  it.each(kinds)('An %s ends the whole session, even with a wrong hint.', async kind => {
+describe('Revocation', () => {
+  it.each(kinds)('of the %s ends the whole session, even with a wrong hint.', async kind => {
     const successor = (await refresh()).json.refresh_token;
     const revocation = { token: tokens[kind], token_type_hint: 'refresh_token' }; // section 2.1: the hint may be wrong
     for (let time = 0; time < 2; time++) expect(await call('revoke', revocation)).toMatchObject({ status: 200 });
@@ -36,7 +36,7 @@ describe('revocation', () => {
     expect(await introspect(tokens.access_token)).toMatchObject(inactive);
   });
 
-  it('An expired access token ends the session of its own client, as long as its key is published.', async () => {
+  it('of an expired access token by its own client ends the session while the key is published.', async () => {
     service.clock.advance(3_600_000);
     expect(await introspect(tokens.access_token)).toMatchObject(inactive);
     const other = await service.makeClient();
@@ -46,26 +46,26 @@ describe('revocation', () => {
     expect(await refresh()).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
   });
 
-  it.each(['unknown', 'a.b.c.d', 'a.b.c', ' '])('%j, which is no token, gets 200 (section 2.2).', async token => {
+  it.each(['unknown', 'a.b.c.d', 'a.b.c', ' '])('of the invalid token %j returns 200 (section 2.2).', async token => {
     expect(await call('revoke', { token })).toMatchObject({ status: 200, json: {} });
   });
 
-  it.each(kinds)('The %s of another client gets 400, and its session continues.', async kind => {
-    const answer = await call('revoke', { token: tokens[kind] }, await service.makeClient());
-    expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
+  it.each(kinds)('of the %s of another client returns 400 and does not end the session.', async kind => {
+    const response = await call('revoke', { token: tokens[kind] }, await service.makeClient());
+    expect(response).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
     expect(await introspect(tokens.access_token)).toMatchObject({ json: { active: true } });
     expect((await refresh()).status).toBe(200);
   });
 
-  it('The access token of another client gets 400 also if its session is gone.', async () => {
+  it('of the access token of another client returns 400 even if the session is deleted.', async () => {
     await service.sessionList.deleteSessions(userId);
     expect((await call('revoke', { token: tokens.access_token }, await service.makeClient())).status).toBe(400);
     expect((await call('revoke', { token: tokens.access_token })).status).toBe(200);
   });
 });
 
-describe('introspection', () => {
-  it('The answer describes an access token, and the current refresh token.', async () => {
+describe('Introspection', () => {
+  it('describes an access token and the current refresh token.', async () => {
     const successor = (await refresh()).json.refresh_token;
     const now = Math.floor(service.clock.now() / 1_000);
     const session = {
@@ -78,7 +78,7 @@ describe('introspection', () => {
     expect(await introspect(tokens.refresh_token)).toMatchObject(inactive);
   });
 
-  it.each(kinds)('Only a client that may introspect sees the %s of another.', async kind => {
+  it.each(kinds)('returns the %s of another client only to a client that may introspect.', async kind => {
     const [other, privileged] = [await service.makeClient(), await service.makeClient({ introspect: true })];
     expect((await introspect(tokens[kind], other)).json).toEqual({ active: false });
     expect((await introspect(tokens[kind], privileged)).json).toMatchObject({ active: true, client_id: client.id });
@@ -86,7 +86,7 @@ describe('introspection', () => {
     expect((await introspect(tokens[kind], privileged)).json).toEqual({ active: false });
   });
 
-  it('A refresh token is inactive while its client may not refresh.', async () => {
+  it('reports a refresh token as inactive while its client may not refresh.', async () => {
     const privileged = await service.makeClient({ introspect: true });
     await service.clients.updateClient(client.id, { grants: ['password'] });
     for (const from of [client, privileged]) {
@@ -98,7 +98,7 @@ describe('introspection', () => {
     expect((await introspect(tokens.refresh_token)).json).toMatchObject({ active: true });
   });
 
-  it('Any other text, and an expired token, is inactive.', async () => {
+  it('reports an invalid or expired token as inactive.', async () => {
     for (const token of ['x', 'a.b.c', 'a-b.1.c.d']) expect((await introspect(token)).json).toEqual({ active: false });
     service.clock.advance(900_000);
     expect((await introspect(tokens.access_token)).json).toEqual({ active: false });

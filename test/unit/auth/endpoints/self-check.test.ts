@@ -5,22 +5,22 @@ import { notAnswered } from '../../../../lambdas/platform/deployment/patience.ts
 import { systemKeyDerivation } from '../../../../lambdas/platform/key-derivation.ts';
 import { type AuthService, authEnvironment, startAuthService } from '../../../support/auth-service.ts';
 
-// Before a new version gets traffic, its self-check logs in as an unknown client, with all that a login needs.
+// Tests the self-check of a new version, which makes all calls of a login before the version receives traffic.
 
 const service = await startAuthService({ keyDerivation: systemKeyDerivation });
 afterAll(() => service.stop());
 
 const startProcess = (changes: Partial<AuthService['runtime']> = {}) => {
-  const answer = composeToken(authEnvironment, { ...service.runtime, ...changes }, service.telemetry);
-  return { checkItself: () => answer({}) };
+  const handle = composeToken(authEnvironment, { ...service.runtime, ...changes }, service.telemetry);
+  return { checkItself: () => handle({}) };
 };
 
-it('The check passes any number of times a minute, and leaves no count, line or metric.', async () => {
+it('The self-check passes repeatedly within a minute and writes no count, log line or metric.', async () => {
   const { checkItself } = startProcess();
   service.database.operations.length = 0;
   for (let time = 0; time < 3; time++) expect(await checkItself()).toBeUndefined();
   expect(service.database.operations.filter(name => !/^(Query|BatchGetItem)Command$/.test(name))).toEqual([]);
-  expect(service.hashes).toHaveLength(3); // of the reference: no login is hashed
+  expect(service.hashes).toHaveLength(3); // of the reference hash, because no login computes a hash
   const { Items = [] } = await service.database.dynamo(new ScanCommand({ TableName: 'Lockouts' }));
   expect([...Items, ...service.logs, ...service.metrics]).toEqual([]);
 });
@@ -36,16 +36,16 @@ it.each<readonly [string, () => Partial<AuthService['runtime']>, RegExp]>([
   [
     'no hash',
     () => ({ keyDerivation: { ...systemKeyDerivation, argon2: () => Promise.reject(new Error('unsupported')) } }),
-    /does not compute Argon2id/,
+    /does not support Argon2id/,
   ],
   ['no access to the key', () => ({ kms: { send: () => Promise.reject(new Error('AccessDenied')) } }), /AccessDenied/],
   ...['Clients', 'Users', 'Credentials', 'Sessions', 'Lockouts'].map(
     table =>
       [`no access to ${table}`, without(table), /The login of an unknown client returned 500: .*server_error/] as const,
   ),
-])('The check fails with %s.', (_case, changesOf, message) =>
+])('The self-check fails with %s.', (_case, changesOf, message) =>
   expect(startProcess(changesOf()).checkItself()).rejects.toThrow(message),
 );
 
-it('The error names a fault that may be temporary, so that the deployment tries again.', () =>
+it('The error identifies a fault that may be temporary, so the deployment retries.', () =>
   expect(startProcess(without('Users')()).checkItself()).rejects.toHaveProperty('name', notAnswered));

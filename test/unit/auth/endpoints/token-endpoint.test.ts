@@ -6,7 +6,7 @@ import { type AuthService, authEnvironment, basic, startAuthService } from '../.
 import type { RequestDescription } from '../../../support/http-request.ts';
 import { processorTimeOf } from '../../../support/processor-time.ts';
 
-// The token endpoint (RFC 6749 sections 2.3, 3.2, 5.1). Refused forms: test/e2e/form-refusals.e2e.test.ts.
+// Tests the token endpoint (RFC 6749 sections 2.3, 3.2, 5.1). test/e2e/form-refusals.e2e.test.ts tests rejected forms.
 
 let service: AuthService;
 let id: string;
@@ -24,7 +24,7 @@ const encode = (fields: Record<string, string>): string => new URLSearchParams(f
 const login = () => ({ grant_type: 'password', client_id: id, client_secret: secret, username, password });
 const filler = (length: number) => 'x'.repeat(length);
 
-it('A token request may have each spelling of content types, fields and sizes that the standards allow.', async () => {
+it('A token request may use every form of content type, field and size that the standards allow.', async () => {
   const accepted: RequestDescription[] = [
     { headers: { 'content-type': 'APPLICATION/X-WWW-FORM-URLENCODED ; Charset="UTF-8"' } },
     { query: 'a=1&pass=2&%zz=3' },
@@ -35,7 +35,7 @@ it('A token request may have each spelling of content types, fields and sizes th
     expect(await service.send('token', { body: encode(login()), ...description })).toMatchObject({ status: 200 });
 });
 
-describe('In the order of the checks,', () => {
+describe('The token endpoint', () => {
   const bad = () => ({ grant_type: '', client_id: id, client_secret: 'wrong', password: '' });
   const first = [
     ['method', { method: 'GET', headers: {}, query: 'password=x', body: '%' }, 'method_not_post'],
@@ -47,12 +47,12 @@ describe('In the order of the checks,', () => {
     ['grant_type', { body: encode({ client_id: 'nobody' }) }, 'grant_type_missing'],
   ] as const;
 
-  it.each(first)('%s comes before the next.', async (_, request, reported) => {
+  it.each(first)('checks the %s before the following steps.', async (_, request, reported) => {
     const { json } = await service.send('token', request);
     expect(json.error_description).toBe(oauthCases[reported][2]);
   });
 
-  it('the client comes before the grant, the parameters and the user.', async () => {
+  it('checks the client before the grant, the parameters and the user.', async () => {
     const noPassword = await service.makeClient({ grants: ['refresh_token'] });
     const steps = [
       [{ ...bad(), grant_type: 'unknown' }, 'invalid_client'],
@@ -67,15 +67,15 @@ describe('In the order of the checks,', () => {
 });
 
 describe('A granted token request', () => {
-  it('returns both tokens, the lifetime of the access token, and the scope (RFC 6749 section 5.1).', async () => {
-    const answer = await service.post('token', login());
-    expect(answer.status).toBe(200);
+  it('returns both tokens, the lifetime of the access token and the scope (RFC 6749 section 5.1).', async () => {
+    const response = await service.post('token', login());
+    expect(response.status).toBe(200);
     const uncached = { 'cache-control': 'no-store', pragma: 'no-cache' };
-    expect(answer.headers).toEqual({ 'content-type': 'application/json', ...uncached });
+    expect(response.headers).toEqual({ 'content-type': 'application/json', ...uncached });
     const [any, scope] = [expect.any(String), 'webhooks:read webhooks:manage'];
     const tokens = { access_token: any, refresh_token: any };
-    expect(answer.json).toEqual({ ...tokens, token_type: 'Bearer', expires_in: 900, scope });
-    const [header, claims] = answer.json.access_token
+    expect(response.json).toEqual({ ...tokens, token_type: 'Bearer', expires_in: 900, scope });
+    const [header, claims] = response.json.access_token
       .split('.', 2)
       .map((part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()));
     const now = Math.floor(service.clock.now() / 1_000);
@@ -83,37 +83,37 @@ describe('A granted token request', () => {
     const { issuer: iss, audience: aud } = authEnvironment;
     const sub = (await service.users.findUserByEmail(username))?.userId;
     const sid = expect.stringContaining(`${sub}-`);
-    const whose = { sub, client_id: id, account_id: 'acme', sid, scope };
-    expect(claims).toEqual({ iss, aud, ...whose, iat: now, exp: now + 900, jti: expect.any(String) });
+    const owner = { sub, client_id: id, account_id: 'acme', sid, scope };
+    expect(claims).toEqual({ iss, aud, ...owner, iat: now, exp: now + 900, jti: expect.any(String) });
   });
 
   it.each([
     ['by Basic', () => basic(id, secret)],
-    ['by Basic, the scheme in lower case', () => basic(id, secret).replace('Basic', 'basic')],
-    ['by Basic, after many blanks', () => basic(id, secret).replace(' ', ' \t '.repeat(3_000))],
-    ['by Basic, percent-encoded', () => basic(id.replace(/./, hex), secret.replace(/./, hex))],
-  ])('takes the client credentials %s (RFC 6749 section 2.3.1).', async (_, authorization) => {
+    ['by Basic with the scheme in lower case', () => basic(id, secret).replace('Basic', 'basic')],
+    ['by Basic after many blanks', () => basic(id, secret).replace(' ', ' \t '.repeat(3_000))],
+    ['by Basic with percent-encoding', () => basic(id.replace(/./, hex), secret.replace(/./, hex))],
+  ])('accepts the client credentials %s (RFC 6749 section 2.3.1).', async (_, authorization) => {
     const fields = { grant_type: 'password', client_id: id, username, password };
     const headers = { authorization: authorization() };
     expect(await service.post('token', fields, { headers })).toMatchObject({ status: 200 });
   });
 
-  // HTTP clients add such headers by themselves.
+  // Some HTTP clients add such headers automatically.
   it.each(['', 'Basic Og==', 'Bearer stale', 'Bearer', 'bearer a,Basic b', 'Negotiate YII=', 'Basicx Og=='])(
-    'takes the client credentials in the body next to a header like %j.',
+    'accepts the client credentials in the body if the Authorization header is %j.',
     async authorization => {
       expect(await service.post('token', login(), { headers: { authorization } })).toMatchObject({ status: 200 });
     },
   );
 
-  it.each(['\n', '\r', '\u2028', '\u2029'])('reads blanks of Basic before %j once.', async separator => {
+  it.each(['\n', '\r', '\u2028', '\u2029'])('parses blanks of Basic before %j in linear time.', async separator => {
     const authorization = (blanks: number) => `Basic${' '.repeat(blanks)}${separator}${basic(id, secret).slice(6)}`;
-    const answer = await service.post('token', login(), { headers: { authorization: authorization(9_000) } });
-    expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
+    const response = await service.post('token', login(), { headers: { authorization: authorization(9_000) } });
+    expect(response).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
     expect(processorTimeOf(() => clientCredentials(authorization(100_000), new Map()))).toBeLessThan(500);
   });
 
-  it('may have a longer e-mail address than its normal form.', async () => {
+  it('accepts an e-mail address that exceeds the limit only before its normalisation.', async () => {
     const email = `${'\u00e9'.repeat(110)}${id}@example.com`.toLowerCase();
     await service.users.createUser({ email, password, accountId: 'acme', role: 'admin' });
     const typed = ` ${email.normalize('NFD')} `;
@@ -127,9 +127,9 @@ describe('A granted token request', () => {
 
   it('returns no refresh token to a client without the refresh grant.', async () => {
     const other = await service.makeClient({ grants: ['password'] });
-    const answer = await service.post('token', { ...login(), client_id: other.id, client_secret: other.secret });
-    expect(answer.status).toBe(200);
-    expect(answer.json).not.toHaveProperty('refresh_token');
+    const response = await service.post('token', { ...login(), client_id: other.id, client_secret: other.secret });
+    expect(response.status).toBe(200);
+    expect(response.json).not.toHaveProperty('refresh_token');
   });
 
   it.each([
@@ -138,18 +138,18 @@ describe('A granted token request', () => {
     ['admin', 'webhooks:read', 'webhooks:read'],
     ['admin', 'webhooks:read webhooks:manage', 'webhooks:read webhooks:manage'],
     ['member', undefined, undefined],
-  ] as const)('of an %s who asks for %j returns %j (RFC 6749 section 3.3).', async (role, asked, given) => {
+  ] as const)('of role %s for scope %j returns scope %j (RFC 6749 section 3.3).', async (role, requested, granted) => {
     const user = await service.makeUser({ role });
     const credentials = { username: user.username, password: user.password };
     const fields: Record<string, string> = { ...login(), ...credentials };
-    if (asked !== undefined) fields.scope = asked;
-    const answer = await service.post('token', fields);
-    expect(answer.status).toBe(200);
-    expect(answer.json.scope).toBe(given);
+    if (requested !== undefined) fields.scope = requested;
+    const response = await service.post('token', fields);
+    expect(response.status).toBe(200);
+    expect(response.json.scope).toBe(granted);
   });
 });
 
-describe('A failing dependency:', () => {
+describe('A token request', () => {
   const named = (name: string) => Object.assign(new Error(), { name });
   it.each([
     [named('ThrottlingException'), 503],
@@ -157,36 +157,36 @@ describe('A failing dependency:', () => {
     [named('DependencyTimeoutException'), 503],
     [new KMSInternalException({ message: '…', $metadata: { httpStatusCode: 500 } }), 503],
     [named('AccessDeniedException'), 500],
-  ])('if KMS returns %s, the answer is %i.', async (reason, status) => {
+  ])('that fails in KMS with %s returns %i.', async (reason, status) => {
     const fresh = await startAuthService();
     onTestFinished(() => fresh.stop());
     vi.spyOn(fresh.kms, 'send').mockRejectedValue(reason);
     const client = await fresh.makeClient();
-    const answer = await fresh.post('token', { ...login(), client_id: client.id, client_secret: client.secret });
+    const response = await fresh.post('token', { ...login(), client_id: client.id, client_secret: client.secret });
     const isBusy = status === 503;
     const error = isBusy ? 'temporarily_unavailable' : 'server_error';
-    expect(answer).toMatchObject({ status, json: { error }, headers: { 'cache-control': 'no-store' } });
-    expect(answer.headers['retry-after']).toBe(isBusy ? '1' : undefined);
-    expect(answer.text).not.toContain('KMS');
+    expect(response).toMatchObject({ status, json: { error }, headers: { 'cache-control': 'no-store' } });
+    expect(response.headers['retry-after']).toBe(isBusy ? '1' : undefined);
+    expect(response.text).not.toContain('KMS');
     expect(fresh.logs.join()).toContain(isBusy ? '"dependency.unavailable"' : '"request.failed"');
-    if (isBusy) expect(fresh.metrics).not.toContain('ServerError'); // it is no error of ours
-    // the client is authenticated first
+    if (isBusy) expect(fresh.metrics).not.toContain('ServerError'); // it is not an error of this service
+    // The endpoint authenticates the client before it calls KMS.
     const wrong = { ...login(), client_id: client.id, client_secret: 'wrong' };
     expect(await fresh.post('token', wrong)).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
   });
 });
 
-it('The audit trail has a line and a metric for every request so far, without secrets.', () => {
+it('The audit trail contains a line and a metric for every request of this suite, without secrets.', () => {
   const trail = service.logs.join('\n');
   for (const word of ['"outcome":"granted"', '"outcome":"refused"', '"ip":"203.0.113.7"', `"clientId":"${id}"`])
     expect(trail).toContain(word);
   for (const hidden of [secret, password, username, 'nobody', 'no@body', 'canary', 'Basic '])
     expect(trail).not.toContain(hidden);
-  // The worlds of tokens count the metrics.
+  // The world tests check the exact metrics.
   expect(service.metrics.length).toBeGreaterThanOrEqual(service.logs.length);
 });
 
-it('A smoke test has lines in the audit trail, and no metric of its successes, which it counts itself.', async () => {
+it('A smoke test writes lines to the audit trail, and its successes count no metric.', async () => {
   const fresh = await startAuthService();
   onTestFinished(() => fresh.stop());
   const client = await fresh.makeClient();

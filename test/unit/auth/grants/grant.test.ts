@@ -5,12 +5,12 @@ import { OAuthError } from '../../../../lambdas/auth/oauth-error.ts';
 import { scopes } from '../../../../lambdas/auth/principals/scope.ts';
 import { oauthCases } from '../../../../lambdas/auth/routes.ts';
 
-// Scopes are separated by blanks (RFC 6749 section 3.3).
+// Tests the separators of scopes (RFC 6749 section 3.3).
 
 const refuse = OAuthError.from(oauthCases);
 const blanks = fc.stringMatching(/^[\t\n\r ]{1,3}$/);
 
-it('Any blanks may surround and separate requested scopes.', () => {
+it('Requested scopes may be surrounded and separated by any blanks.', () => {
   const names = fc.array(fc.tuple(blanks, fc.constantFrom(...scopes)));
   fc.assert(
     fc.property(names, blanks, (list, end) => {

@@ -5,22 +5,22 @@ import { updateItem } from '../../../../lambdas/platform/aws/update-item.ts';
 import { type KeyDerivation, systemKeyDerivation } from '../../../../lambdas/platform/key-derivation.ts';
 import { type AuthService, type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
 
-// The password grant (RFC 6749 section 4.3). The worlds of tokens judge logins, locks, counts and calls (lab/world/auth/invariants).
+// Tests the password grant (RFC 6749 section 4.3). The world tests check logins, locks, counts and calls (lab/world/auth/invariants).
 
 let service: AuthService;
 let client: ClientCredentials;
-/** No hash of this memory, in KiB, can be computed. */
-let unhashable = 0;
+/** The memory in KiB for which hashing fails. */
+let failingMemory = 0;
 beforeAll(async () => {
   const argon2: KeyDerivation['argon2'] = (algorithm, message, cost) =>
-    cost.memory === unhashable
+    cost.memory === failingMemory
       ? Promise.reject(new Error('Out of memory.'))
       : systemKeyDerivation.argon2(algorithm, message, cost);
   service = await startAuthService({ keyDerivation: { ...systemKeyDerivation, argon2 } });
 });
 afterAll(() => service.stop());
 beforeEach(async () => {
-  unhashable = 0;
+  failingMemory = 0;
   client = await service.makeClient();
 });
 
@@ -32,7 +32,7 @@ const read = async (TableName: string, Key: Item) =>
   (await service.database.dynamo(new GetCommand({ TableName, Key }))).Item;
 const refused = { status: 400, json: { error: 'invalid_grant' } };
 
-it('A login computes no hash if the client is not authenticated, the password is too long or the scope is not the client’s.', async () => {
+it('A login computes no hash if the client secret is wrong, the password is too long or the client may not use the scope.', async () => {
   const limited = await service.makeClient({ scopes: ['webhooks:read'] });
   const { username, password } = await service.makeUser();
   service.hashes.length = 0;
@@ -51,13 +51,13 @@ it('Only the audit trail distinguishes a disabled user from an unknown one.', as
   expect(service.logs.at(-1)).toContain('user_unknown');
 });
 
-it('A login replaces a hash of other parameters, and ends no session.', async () => {
+it('A login replaces a hash that has other parameters, and does not end sessions.', async () => {
   const { user, username, password } = await service.makeUser();
   const first = await login(username, password);
   await setHash(user.email, '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc');
-  unhashable = 19_456;
-  expect(await login(username, 'password')).toMatchObject({ status: 200 }); // Bug: 500, when its session was made
-  unhashable = 0;
+  failingMemory = 19_456;
+  expect(await login(username, 'password')).toMatchObject({ status: 200 }); // regression: this login returned 500 after its session was stored
+  failingMemory = 0;
   expect(await login(username, 'password')).toMatchObject({ status: 200 });
   expect(await read('Credentials', { email: user.email })).toMatchObject({
     passwordHash: expect.stringMatching(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/),
@@ -69,8 +69,8 @@ it('A login replaces a hash of other parameters, and ends no session.', async ()
 it.each([
   ['scrypt', '$scrypt$ln=16,r=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$TA0eRhsZfa6oMyWjNZFuu6L2A3YQzjX2Q5z+0dktuPE'],
   ['Django', 'pbkdf2_sha256$1000$seasalt2017AB$/sp3zqGuGlnUmKGZ7H9+D+bTE44VxMrHfPKpQoGXZLg='],
-  ['an unknown kind', '$2x$10$eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee'],
-])('A login treats any password as wrong, and counts it, if the imported hash is of %s.', async (_case, text) => {
+  ['an unknown system', '$2x$10$eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee'],
+])('A login counts any password as wrong if the imported hash has the format of %s.', async (_case, text) => {
   const { user, username } = await service.makeUser();
   await setHash(user.email, `imported${text}`);
   for (let time = 0; time < 5; time++) expect(await login(username, 'the password of Go')).toMatchObject(refused);
@@ -80,21 +80,21 @@ it.each([
   expect(service.logs.at(-1)).toContain('user_locked');
 });
 
-it('A login stores and logs neither the password, the client secret nor a token.', async () => {
+it('A login does not store or log the password, the client secret or a token.', async () => {
   const { user, username, password } = await service.makeUser();
   const { json } = await login(username, password);
   const session = await read('Sessions', { userId: user.userId, sessionId: json.refresh_token.split('.')[0] });
   expect(session).toMatchObject({ clientId: client.id });
-  const kept = `${JSON.stringify(session)} ${service.logs.join()}`;
+  const stored = `${JSON.stringify(session)} ${service.logs.join()}`;
   for (const hidden of [password, username, client.secret, json.access_token, json.refresh_token])
-    expect(kept).not.toContain(hidden);
+    expect(stored).not.toContain(hidden);
 });
 
-it('Only a right password outside of a lock is answered with invalid_scope, and it resets the failures.', async () => {
+it('Only a correct password outside a lock returns invalid_scope, and it clears the failures.', async () => {
   const { username, password } = await service.makeUser({ role: 'member' });
-  const ask = (guess: string) => login(username, guess, client, { scope: 'webhooks:read' });
-  for (let time = 0; time < 4; time++) expect(await ask('wrong')).toMatchObject(refused);
-  expect(await ask(password)).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
-  for (let time = 0; time < 5; time++) await ask('wrong');
-  expect(await ask(password)).toMatchObject(refused);
+  const logInWithScope = (guess: string) => login(username, guess, client, { scope: 'webhooks:read' });
+  for (let time = 0; time < 4; time++) expect(await logInWithScope('wrong')).toMatchObject(refused);
+  expect(await logInWithScope(password)).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
+  for (let time = 0; time < 5; time++) await logInWithScope('wrong');
+  expect(await logInWithScope(password)).toMatchObject(refused);
 });

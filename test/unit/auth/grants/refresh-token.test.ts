@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Answer, type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
 
-// The refresh grant (RFC 6749 section 6, RFC 9700 section 4.14.2). The worlds of tokens judge rotation, races, grace, reuse and ends of
-// sessions (lab/world/auth/invariants).
+// Tests the refresh grant (RFC 6749 section 6, RFC 9700 section 4.14.2). The world tests check rotation, races, grace periods, reuse and
+// ended sessions (lab/world/auth/invariants).
 
 const day = 86_400_000;
 
@@ -17,7 +17,7 @@ const login = async (from = client, more = {}) => service.logIn(from, await serv
 const refresh = (token: string, from = client, more = {}) => service.refresh(from, token, more);
 const claimsOf = ({ json }: Answer) => JSON.parse(Buffer.from(json.access_token.split('.')[1], 'base64url').toString());
 const refused = { status: 400, json: { error: 'invalid_grant' } };
-/** Calls `act` before each matching operation. Returns a function that removes it. */
+/** Calls `act` before each operation that matches. Returns a function that stops this. */
 const onCall = (operation: RegExp, act: (input: object) => unknown) => {
   const { middlewareStack } = service.database.client;
   middlewareStack.add(
@@ -33,21 +33,21 @@ const onCall = (operation: RegExp, act: (input: object) => unknown) => {
 const wrongScope = { status: 400, json: { error: 'invalid_scope' } };
 
 it.each(['ThrottlingException', 'KMSInternalException'])(
-  'A request that fails with %s of a key does not use up the token.',
+  'A request that cannot open a key because of %s does not invalidate the refresh token.',
   async fault => {
     const strict = await service.makeClient({ graceSeconds: 0 });
     service.clock.advance(90 * day);
     await service.rotation.rotateKeys();
     const first = await login(strict);
-    service.clock.advance(2 * day); // no request has opened the keys that are due
+    service.clock.advance(2 * day); // no request has opened the new keys yet
     vi.spyOn(service.kms, 'send').mockRejectedValueOnce(Object.assign(new Error(), { name: fault }));
     expect((await refresh(first.json.refresh_token, strict)).status).toBeGreaterThanOrEqual(500);
     expect(await refresh(first.json.refresh_token, strict)).toMatchObject({ status: 200 });
   },
 );
 
-it('A request is judged by its arrival time, even if the grace period ends meanwhile.', async () => {
-  await login(); // reads the keys, which are read again 30 s later
+it('The arrival time of a request determines its grace period, even if the period ends during the request.', async () => {
+  await login(); // the function reads the keys now, and again 30 s later
   service.clock.advance(1_000);
   const first = await login();
   const second = await refresh(first.json.refresh_token);
@@ -64,17 +64,17 @@ it('A request is judged by its arrival time, even if the grace period ends meanw
   expect(again.json.refresh_token).toBe(second.json.refresh_token);
 });
 
-it('The token of another client is refused, and its session continues.', async () => {
+it('The token of another client is rejected, and its session continues.', async () => {
   const other = await service.makeClient();
   const first = await login();
   const second = await refresh(first.json.refresh_token);
-  service.clock.advance(60_000); // presented by its own client, the first token would now end the session
+  service.clock.advance(60_000); // if its own client presented the first token now, the session would end
   for (const { json } of [first, second]) expect(await refresh(json.refresh_token, other)).toMatchObject(refused);
   expect(service.logs.at(-1)).toContain('refresh_token_of_another_client');
   expect(await refresh(second.json.refresh_token)).toMatchObject({ status: 200 });
 });
 
-it('A token with the MAC of another is refused everywhere, and its session continues.', async () => {
+it('A token with the MAC of another token is rejected by all endpoints, and its session continues.', async () => {
   const own: string = (await login()).json.refresh_token;
   const other: string = (await login()).json.refresh_token;
   const forged = [...own.split('.').slice(0, 3), other.split('.').at(-1)].join('.');
@@ -86,8 +86,8 @@ it('A token with the MAC of another is refused everywhere, and its session conti
   expect(await refresh(own)).toMatchObject({ status: 200 });
 });
 
-describe('keys', () => {
-  it('A token outlives the rotation of the MAC key, with the same successor.', async () => {
+describe('A refresh token', () => {
+  it('remains valid after a rotation of the MAC key, with the same successor.', async () => {
     const first = await login();
     await service.rotation.rotateNow('mac');
     service.clock.advance(31_000); // the function's keyring is at most 30 s old
@@ -97,7 +97,7 @@ describe('keys', () => {
     expect((await refresh(first.json.refresh_token)).json.refresh_token).toBe(second.json.refresh_token);
   });
 
-  it('A token outlives the revocation of the signing keys, but not that of the MAC keys.', async () => {
+  it('remains valid after a revocation of the signing keys, but not of the MAC keys.', async () => {
     const { json } = await login();
     await service.rotation.rotateNow('signing', { revoke: true });
     service.clock.advance(31_000);
@@ -109,22 +109,19 @@ describe('keys', () => {
   });
 });
 
-describe('lives', () => {
+describe('The lifetime', () => {
   it.each([
-    ['may not refresh', ['password'], 900],
-    ['may refresh', ['password', 'refresh_token'], 14 * 86_400],
-  ] as const)(
-    'The session of a client that %s ends without use, and is stored, after %s: %i s.',
-    async (_, grants, seconds) => {
-      const user = await service.makeUser();
-      const { json } = await service.logIn(await service.makeClient({ grants }), user);
-      expect(json.expires_in).toBe(900);
-      const { sessions } = await service.sessionList.listSessions({ userId: user.user.userId }, 1);
-      expect(sessions).toMatchObject([{ idleExpiresAt: service.clock.now() + seconds * 1_000 }]);
-    },
-  );
+    ['may not refresh', 900, ['password']],
+    ['may refresh', 14 * 86_400, ['password', 'refresh_token']],
+  ] as const)('of an unused session of a client that %s is %i s.', async (_, seconds, grants) => {
+    const user = await service.makeUser();
+    const { json } = await service.logIn(await service.makeClient({ grants }), user);
+    expect(json.expires_in).toBe(900);
+    const { sessions } = await service.sessionList.listSessions({ userId: user.user.userId }, 1);
+    expect(sessions).toMatchObject([{ idleExpiresAt: service.clock.now() + seconds * 1_000 }]);
+  });
 
-  it('A token is refused after 14 idle days, to the millisecond.', async () => {
+  it('of an idle refresh token is 14 days, to the millisecond.', async () => {
     const first = await login();
     service.clock.advance(14 * day - 1);
     const second = await refresh(first.json.refresh_token);
@@ -133,41 +130,41 @@ describe('lives', () => {
     expect(await refresh(second.json.refresh_token)).toMatchObject(refused);
   });
 
-  it('A session ends after 90 days, however often it was used, and its last access tokens with it.', async () => {
+  it('of a used session and its access tokens ends 90 days after the login.', async () => {
     const end = service.clock.now() + 90 * day;
-    let answer = await login();
+    let response = await login();
     for (let used = 0; used < 8; used++) {
       service.clock.advance(11 * day);
-      answer = await refresh(answer.json.refresh_token);
+      response = await refresh(response.json.refresh_token);
     }
     for (const left of [900_001, 600_000, 1]) {
       const seconds = Math.min(900, Math.ceil(left / 1_000));
       service.clock.set(end - left);
-      answer = await refresh(answer.json.refresh_token);
-      expect(answer.json.expires_in).toBe(seconds);
-      expect(claimsOf(answer).exp - claimsOf(answer).iat).toBe(seconds);
+      response = await refresh(response.json.refresh_token);
+      expect(response.json.expires_in).toBe(seconds);
+      expect(claimsOf(response).exp - claimsOf(response).iat).toBe(seconds);
     }
     service.clock.set(end);
-    expect(await refresh(answer.json.refresh_token)).toMatchObject(refused);
+    expect(await refresh(response.json.refresh_token)).toMatchObject(refused);
   });
 
-  it('An access token does not outlive its session, even if reading the keys is slow.', async () => {
+  it('of an access token ends before that of its session, even if reading the keys is slow.', async () => {
     const once = await service.makeClient({ grants: ['password'] });
     const end = service.clock.now() + 900_000 + 31_000;
     const stopReads = onCall(/^BatchGetItem/, () => service.clock.advance(31_000)); // keys are read again
     const stopKeys = onCall(/^Query/, () => service.clock.advance(2_000));
-    const answer = await login(once);
+    const response = await login(once);
     stopReads();
     stopKeys();
-    const { sub } = claimsOf(answer);
+    const { sub } = claimsOf(response);
     const { sessions } = await service.sessionList.listSessions({ userId: sub }, 1);
     expect(end).toBeLessThan(sessions[0]?.absoluteExpiresAt ?? 0);
-    expect(claimsOf(answer).exp * 1_000).toBeLessThanOrEqual(sessions[0]?.absoluteExpiresAt ?? 0);
+    expect(claimsOf(response).exp * 1_000).toBeLessThanOrEqual(sessions[0]?.absoluteExpiresAt ?? 0);
   });
 });
 
-describe('scopes (RFC 6749 section 6)', () => {
-  it('A narrower scope is granted, and the session keeps the original.', async () => {
+describe('A refresh request (RFC 6749 section 6)', () => {
+  it('may narrow the scope without changing the scope of the session.', async () => {
     const first = await login();
     const narrow = await refresh(first.json.refresh_token, client, { scope: 'webhooks:read' });
     expect([narrow.json.scope, claimsOf(narrow).scope]).toEqual(['webhooks:read', 'webhooks:read']);
@@ -175,24 +172,24 @@ describe('scopes (RFC 6749 section 6)', () => {
     expect(wide.json.scope).toBe('webhooks:read webhooks:manage');
   });
 
-  it('The scopes are those that role and client still have; others are refused without using up the token.', async () => {
+  it('grants only scopes that the role and the client still have, and rejects others without invalidating the token.', async () => {
     const changing = await service.makeClient();
     const user = await service.makeUser();
     const first = await service.logIn(changing, user);
     await service.clients.updateClient(changing.id, { scopes: ['webhooks:read'] });
     const narrow = await refresh(first.json.refresh_token, changing);
     expect(narrow.json.scope).toBe('webhooks:read');
-    const ask = (scope: string) => refresh(narrow.json.refresh_token, changing, { scope });
-    expect(await ask('webhooks:manage')).toMatchObject(wrongScope);
+    const refreshWith = (scope: string) => refresh(narrow.json.refresh_token, changing, { scope });
+    expect(await refreshWith('webhooks:manage')).toMatchObject(wrongScope);
     await service.users.setUserRole(user.user.userId, 'member');
-    expect(await ask('webhooks:read')).toMatchObject(wrongScope);
+    expect(await refreshWith('webhooks:read')).toMatchObject(wrongScope);
     const none = await refresh(narrow.json.refresh_token, changing);
     expect([none.status, none.json.scope, claimsOf(none).scope]).toEqual([200, undefined, undefined]);
     expect(service.logs.at(-1)).not.toContain('grace');
   });
 
   it.each(['webhooks:read webhooks:manage', 'everything'])(
-    'A session of webhooks:read refuses the scope "%s" without using up the token.',
+    'of a session for webhooks:read rejects the scope "%s" without invalidating the token.',
     async scope => {
       const first = await login(client, { scope: 'webhooks:read' });
       expect(await refresh(first.json.refresh_token, client, { scope })).toMatchObject(wrongScope);

@@ -9,7 +9,7 @@ import { type KeyKind, makeKeyring, type SigningAlgorithm } from '../../../../la
 import { type FrozenClock, frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 
-// Keys change every 90 days, and are published a day or more before their first use (docs/tokens.md).
+// Tests that keys change every 90 days and are published at least a day before their first use (docs/tokens.md).
 
 const day = 86_400_000;
 const kinds: readonly KeyKind[] = ['signing', 'mac', 'encryption'];
@@ -40,7 +40,7 @@ const keyring = () => makeKeyring({ dynamo: database.dynamo, kms, table: 'Keyrin
 const generations = async (kind: KeyKind) => (await keyring().list(kind)).map(({ generation }) => generation);
 
 describe('The rotation of keys', () => {
-  it('creates the first key of each kind, active at once, under its own encryption context.', async () => {
+  it('creates the first key of each kind, which is active immediately, with its own encryption context.', async () => {
     await rotation.rotateKeys();
     for (const kind of kinds) {
       const ring = keyring();
@@ -51,7 +51,7 @@ describe('The rotation of keys', () => {
     }
   });
 
-  it('has no effect if it runs again, also concurrently.', async () => {
+  it('has no effect if it runs again or concurrently.', async () => {
     await Promise.all([rotation.rotateKeys(), rotation.rotateKeys(), rotation.rotateKeys()]);
     await rotation.rotateKeys();
     for (const kind of kinds) expect(await generations(kind)).toEqual([1]);
@@ -69,10 +69,10 @@ describe('The rotation of keys', () => {
     for (const kind of kinds) expect(await generations(kind)).toEqual([1]);
   });
 
-  it('run every day, changes keys every 90 days and publishes each a day or more before its first use.', async () => {
+  it('changes keys every 90 days and publishes each key at least a day before its first use.', async () => {
     const start = clock.now();
     await rotation.rotateKeys();
-    const published = new Map([[0, -day]]); // when each key was first seen, by when it is first used
+    const published = new Map([[0, -day]]); // the time at which each key was published, by the time of its first use
     for (let days = 1; days <= 400; days++) {
       clock.advance(day);
       await rotation.rotateKeys();
@@ -85,7 +85,7 @@ describe('The rotation of keys', () => {
     for (const [firstUse, at] of published) expect(firstUse - at).toBeGreaterThanOrEqual(day);
   }, 60_000);
 
-  it('publishes a key a day ahead even if it runs late.', async () => {
+  it('publishes a key a day before its first use even if the rotation is overdue.', async () => {
     await rotation.rotateKeys();
     clock.advance(200 * day);
     await rotation.rotateKeys();
@@ -96,7 +96,7 @@ describe('The rotation of keys', () => {
     expect((await keyring().active('signing')).keyId).toBe(second?.keyId);
   });
 
-  it('deletes a key once no token depends on it, and never an encryption key.', async () => {
+  it('deletes a key once no token depends on it, but never deletes an encryption key.', async () => {
     await rotation.rotateKeys();
     clock.advance(89 * day);
     await rotation.rotateKeys();
@@ -113,7 +113,7 @@ describe('The rotation of keys', () => {
     expect(await generations('encryption')).toContain(1);
   });
 
-  it('creates a key of a newly configured algorithm.', async () => {
+  it('creates a key if the configured algorithm changes.', async () => {
     await rotation.rotateKeys();
     const other = rotationWith('RS256');
     await other.rotateKeys();
@@ -125,7 +125,7 @@ describe('The rotation of keys', () => {
   });
 });
 
-it('The state of a key is next, then active, then retiring; a key replaced before its first use is also retiring.', async () => {
+it('The state of a key changes from next to active to retiring. A key that is replaced before its first use is also retiring.', async () => {
   const states = async () => {
     const keys = await keyring().list('mac');
     return keys.map(key => keyState(key, keys, clock.now()));
@@ -145,7 +145,7 @@ it('The state of a key is next, then active, then retiring; a key replaced befor
 });
 
 describe('An emergency rotation', () => {
-  it('creates a key that is active at once, before a published one.', async () => {
+  it('creates a key that is active immediately and replaces a published key.', async () => {
     await rotation.rotateKeys();
     clock.advance(89 * day);
     await rotation.rotateKeys();
@@ -155,14 +155,14 @@ describe('An emergency rotation', () => {
     expect((await keyring().active('signing')).generation).toBe(3);
   });
 
-  it('creates a key that a function whose clock is seconds behind also uses.', async () => {
+  it('creates a key that is active even for a function with a slow clock.', async () => {
     await rotation.rotateKeys();
     await rotation.rotateNow('signing', { revoke: true });
     clock.advance(-4_000);
     expect((await keyring().active('signing')).generation).toBe(2);
   });
 
-  it('revokes all other keys on request, also if the SDK repeats the write after a lost answer.', async () => {
+  it('revokes all other keys on request, even if the SDK repeats the write after a lost response.', async () => {
     await rotation.rotateKeys();
     database.repeatNext('PutItemCommand');
     const revoked = await rotation.rotateNow('signing', { revoke: true });

@@ -6,7 +6,7 @@ import { systemRuntime } from '../../../../lambdas/platform/runtime.ts';
 import { makeTelemetry } from '../../../../lambdas/platform/telemetry.ts';
 import { startDatabase } from '../../../support/database/database.ts';
 
-// The rotation counts its new keys only while KMS can use the key (lib/alarms.ts).
+// Tests that the rotation counts new keys only while the KMS key is enabled (lib/alarms.ts).
 
 const day = 86_400;
 const environment = {
@@ -18,12 +18,12 @@ const environment = {
   refreshAbsoluteSeconds: 90 * day,
 } as const;
 
-// Without a due key, only this check shows a disabled KMS key before the next processes start.
+// If no key is due, only this check detects a disabled KMS key before new processes start.
 it.each([
   ['Enabled', 0],
   ['Disabled', undefined],
   ['PendingDeletion', undefined],
-])('A rotation whose KMS key is %s counts %s new keys.', async (KeyState, created) => {
+])('A rotation with a KMS key in the state %s counts %s new keys.', async (KeyState, created) => {
   const database = await startDatabase('Keyring');
   const kms = makeKms({ bytes: randomBytes });
   const counts: number[] = [];
@@ -33,7 +33,7 @@ it.each([
   await rotate();
   vi.spyOn(kms, 'send').mockResolvedValue({ KeyMetadata: { KeyState } } as never);
   const rotation = rotate();
-  if (created === undefined) await expect(rotation).rejects.toThrow(`The KMS key is ${KeyState}: enable it.`);
+  if (created === undefined) await expect(rotation).rejects.toThrow(`The KMS key is ${KeyState}. Enable it.`);
   else await rotation;
   expect(counts[1]).toBe(created);
   await database.stop();

@@ -2,18 +2,18 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normaliseEmail } from '../../../../lambdas/auth/principals/user.ts';
 
-// An e-mail address has one normal form: trimmed, in NFC and lower case, its domain in ASCII (UTS 46).
+// Tests the normal form of e-mail addresses, which is trimmed, in NFC and lower case, with the domain in ASCII (UTS 46).
 
-/** Returns every code point that matches, as a text. */
+/** Returns all characters in a range of code points that match a pattern. */
 const characters = (pattern: RegExp, from: number, to: number): string[] =>
   Array.from({ length: to - from + 1 }, (_, place) => String.fromCodePoint(from + place)).filter(character =>
     pattern.test(character),
   );
-/** Letters that have a lower case: no other is composed in lower case only. */
+/** The letters that have a lower case. Other letters cannot be composed in lower case only. */
 const letters = characters(/^\p{L}$/u, 0, 0x10ffff).filter(letter => letter !== letter.toLowerCase());
 const marks = characters(/^\p{M}$/u, 0x300, 0x36f);
 
-/** A letter and a mark that NFC leaves apart, and puts together once the letter is in lower case: `J` and U+030C. */
+/** The pairs of a letter and a mark that NFC composes only in lower case, such as `J` and U+030C. */
 const composedInLowerCase = letters.flatMap(letter =>
   marks
     .map(mark => letter + mark)
@@ -30,14 +30,14 @@ describe('The normal form of an e-mail address', () => {
     ['a decomposed letter', 'jose\u0301@example.com', 'jos\u00e9@example.com'],
     ['a decomposed capital', 'JOSE\u0301@example.com', 'jos\u00e9@example.com'],
     ['a capital that is composed in lower case only', 'J\u030cana@example.com', '\u01f0ana@example.com'],
-    ['a capital whose marks change places in lower case', '\u0130\u0316@example.com', 'i\u0316\u0307@example.com'],
+    ['a capital with marks reordered in lower case', '\u0130\u0316@example.com', 'i\u0316\u0307@example.com'],
     ['an international domain', 'ana@M\u00dcnchen.de', 'ana@xn--mnchen-3ya.de'],
     ['a decomposed international domain', 'ana@mu\u0308nchen.de', 'ana@xn--mnchen-3ya.de'],
     ['an international domain in ASCII', 'ana@XN--mnchen-3ya.de', 'ana@xn--mnchen-3ya.de'],
     ['a domain with full-width characters', 'ana@\uff21cme\u3002\uff43om', 'ana@acme.com'],
     ['an international local part', 'jos\u00e9@m\u00fcnchen.de', 'jos\u00e9@xn--mnchen-3ya.de'],
-  ])('has one spelling of %s.', (_, given, normal) => {
-    expect(normaliseEmail(given)).toBe(normal);
+  ])('normalises %s.', (_, address, normal) => {
+    expect(normaliseEmail(address)).toBe(normal);
   });
 
   it.each([
@@ -46,15 +46,15 @@ describe('The normal form of an e-mail address', () => {
     ['a format character in the domain', 'ana@exa\u200bmple.com'],
     ['a format character in an international domain', 'ana@m\u00fcn\u202achen.de'],
     ['a domain that cannot be converted', 'ana@\u00fc\u00a0.com'],
-    ['a path behind the domain', 'ana@m\u00fcnchen.de/x'],
-    ['a port behind the domain', 'ana@m\u00fcnchen.de:80'],
+    ['a path after the domain', 'ana@m\u00fcnchen.de/x'],
+    ['a port after the domain', 'ana@m\u00fcnchen.de:80'],
     ['percent-encoding in the domain', 'ana@m\u00fcnch%65n.de'],
     ['a line break in the domain', 'ana@m\u00fcn\nchen.de'],
-  ])('is the address as it is if it has %s.', (_, given) => {
-    expect(normaliseEmail(given)).toBe(given);
+  ])('is the unchanged address if it has %s.', (_, address) => {
+    expect(normaliseEmail(address)).toBe(address);
   });
 
-  it('is one for all spellings of each letter that is composed in lower case only.', () => {
+  it('is the same for all encodings of a letter that is composed in lower case only.', () => {
     expect(composedInLowerCase).toHaveLength(102);
     for (const form of composedInLowerCase) {
       const normal = normaliseEmail(`${form}@example.com`);

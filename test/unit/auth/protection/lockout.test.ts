@@ -4,13 +4,13 @@ import { oauthCases } from '../../../../lambdas/auth/routes.ts';
 import { type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
 import { judgedBy } from '../../../support/password-hashing.ts';
 
-// The numbers of the contract: the fifth failure locks an address at a client for 1 s, each further one twice as long, up to 15 min, and
-// failures count for 24 h. The worlds of tokens judge locks in bursts and races (lab/world/auth/lock-model.ts).
+// Tests the documented limits. The fifth failure locks an address at a client for 1 s, each further failure doubles the lock up to 15 min,
+// and failures count for 24 h. The world tests check locks in bursts and races (lab/world/auth/lock-model.ts).
 
-/** Verifies at no cost; a slow password waits for `hold`. */
+/** Blocks the verification of passwords that start with `slow`. */
 let hold = Promise.withResolvers<void>();
 let held = 0;
-const isRight = async (password: string): Promise<boolean> => {
+const isCorrect = async (password: string): Promise<boolean> => {
   if (password.startsWith('slow')) {
     held++;
     await hold.promise;
@@ -19,7 +19,7 @@ const isRight = async (password: string): Promise<boolean> => {
 };
 
 let client: ClientCredentials;
-const service = await startAuthService({ keyDerivation: judgedBy(isRight) });
+const service = await startAuthService({ keyDerivation: judgedBy(isCorrect) });
 afterAll(() => service.stop());
 beforeEach(async () => {
   hold = Promise.withResolvers<void>();
@@ -34,7 +34,7 @@ const fail = async (times: number, username: string): Promise<void> => {
 const [status, error, error_description] = oauthCases.credentials_refused;
 const refused = { status, json: { error, error_description } };
 
-it('The fifth failure locks for 1 s, and each further one doubles the lock.', async () => {
+it('The fifth failure locks an address for 1 s, and each further failure doubles the lock.', async () => {
   const { username, password } = await service.makeUser();
   await fail(4, username);
   expect(await login(username, password)).toMatchObject({ status: 200 });
@@ -49,12 +49,12 @@ it('The fifth failure locks for 1 s, and each further one doubles the lock.', as
   expect(await login(username, password)).toMatchObject({ status: 200 });
 });
 
-it('A lock lasts for 15 minutes at most, at its client alone.', async () => {
+it('A lock lasts at most 15 minutes and affects only one client.', async () => {
   const { username, password } = await service.makeUser();
   await fail(4, username);
   for (let time = 0; time < 11; time++) {
     service.clock.advance(15 * 60_000);
-    await fail(1, username); // the last one is the 15th: without the cap it locked for 1,024 s
+    await fail(1, username); // the last failure is the 15th, which would lock for 1,024 s without the limit
   }
   service.clock.advance(15 * 60_000 - 1);
   expect(await login(username, password)).toMatchObject(refused);
@@ -63,7 +63,7 @@ it('A lock lasts for 15 minutes at most, at its client alone.', async () => {
   expect(await login(username, password)).toMatchObject({ status: 200 });
 });
 
-it('Failures count for 24 hours, and under no e-mail address.', async () => {
+it('Failures count for 24 hours and are stored without the e-mail address.', async () => {
   const { username, password } = await service.makeUser();
   await fail(4, username);
   const { Items } = await service.database.dynamo(new ScanCommand({ TableName: 'Lockouts' }));
@@ -74,23 +74,23 @@ it('Failures count for 24 hours, and under no e-mail address.', async () => {
   expect(await login(username, password)).toMatchObject({ status: 200 });
 });
 
-it('A right password for scopes that the role lacks is refused and counted if a lock starts meanwhile.', async () => {
+it('A correct password for scopes that the role lacks counts as a failure if a lock starts during the login.', async () => {
   const { username, password } = await service.makeUser({ role: 'member' });
   const guess = { username, password: `slow ${password}` };
-  const right = service.logIn(client, guess, { scope: 'webhooks:read' });
+  const pending = service.logIn(client, guess, { scope: 'webhooks:read' });
   while (held < 1) await new Promise(setImmediate);
   await fail(5, username);
   service.clock.advance(1_000);
   hold.resolve();
-  expect(await right).toMatchObject(refused);
+  expect(await pending).toMatchObject(refused);
   expect(service.logs.at(-1)).toContain('user_locked_meanwhile');
-  service.clock.advance(1_999); // six: 2 s
+  service.clock.advance(1_999); // the sixth failure locks for 2 s
   expect(await login(username, password)).toMatchObject(refused);
   service.clock.advance(1);
   expect(await login(username, password)).toMatchObject({ status: 200 });
 });
 
-it('Unlocking returns if any failures still counted, even if the SDK repeats the call.', async () => {
+it('Unlocking returns whether any failures still counted, even if the SDK repeats the call.', async () => {
   const { username, password } = await service.makeUser();
   expect(await service.lockout.unlock(username)).toBe(false);
   await fail(5, username);

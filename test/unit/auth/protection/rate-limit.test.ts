@@ -1,10 +1,10 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { startAuthService } from '../../../support/auth-service.ts';
 
-// A client whose refused passwords reach its limit gets 429 until its minute is over (docs/en/tokens.md). The worlds of tokens judge what
-// counts, and what a refusal costs.
+// Tests the limit on a client's rejected passwords (docs/en/tokens.md). The world tests check which failures count, and the calls of a
+// rejection.
 
-it('Beyond its limit, a client may refresh, but not log in until its minute is over.', async () => {
+it('A client above its limit may refresh, but cannot log in until the minute ends.', async () => {
   const service = await startAuthService({ clientFailureLimit: 3 });
   onTestFinished(() => service.stop());
   const [client, other, user] = [await service.makeClient(), await service.makeClient(), await service.makeUser()];

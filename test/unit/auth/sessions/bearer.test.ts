@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { User } from '../../../../lambdas/auth/principals/user.ts';
 import { type AuthService, type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
 
-// Access tokens are JWTs (RFC 9068) that {base_url} takes as Bearer (RFC 6750), and judges strictly (RFC 8725).
+// Tests that {base_url} accepts access tokens (RFC 9068) as bearer tokens (RFC 6750) and verifies them strictly (RFC 8725).
 
 describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algorithm => {
   let service: AuthService;
@@ -42,7 +42,7 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
     return new SignJWT({ ...decode(1), ...claims }).setProtectedHeader({ ...decode(0), ...header }).sign(key);
   };
 
-  it('returns the principal, in one uncached round trip.', async () => {
+  it('returns the principal after one uncached read.', async () => {
     await authenticate(`Bearer ${token}`);
     service.database.operations.length = 0;
     const ids = { clientId: client.id, userId: user.userId, sessionId: sessionId(), accountId: 'acme' };
@@ -53,11 +53,11 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
   });
 
   const withoutToken = [undefined, '', 'Basic abc', 'Bearerx abc', 'Bearer', 'bearer', 'Bearer ', 'Bearer \t '];
-  it.each(withoutToken)('finds no token in %j (RFC 6750 section 3.1).', async header => {
+  it.each(withoutToken)('reports a missing token for the header %j (RFC 6750 section 3.1).', async header => {
     expect(await authenticate(header)).toEqual({ outcome: 'missing' });
   });
 
-  it.each(['abc', 'a.b.c', '..', 'a, Bearer b'])('finds no valid token in "Bearer %s".', async text => {
+  it.each(['abc', 'a.b.c', '..', 'a, Bearer b'])('reports an invalid token for the header "Bearer %s".', async text => {
     expect(await outcome(text)).toBe('invalid');
   });
 
@@ -80,13 +80,13 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
         service.clock.advance(31_000);
       },
     ],
-  ])('refuses a token once %s.', async (_, happen) => {
+  ])('rejects a token once %s.', async (_, change) => {
     expect(await outcome()).toBe('authenticated');
-    await happen();
+    await change();
     expect(await outcome()).toBe('invalid');
   });
 
-  it('gives a demoted user no scopes.', async () => {
+  it('returns no scopes for a demoted user.', async () => {
     await service.users.setUserRole(user.userId, 'member');
     expect(await authenticate(`Bearer ${token}`)).toMatchObject({
       outcome: 'authenticated',
@@ -100,13 +100,13 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
     expect(await outcome()).toBe('authenticated');
   });
 
-  describe('refuses', () => {
+  describe('rejects', () => {
     it('a token that another key signed.', async () => {
       expect(await outcome(await resigned({}, {}, false))).toBe('invalid');
-      expect(await outcome(await resigned({}))).toBe('authenticated'); // the forging itself works
+      expect(await outcome(await resigned({}))).toBe('authenticated'); // checks that the forged token is otherwise valid
     });
 
-    it('the algorithm none.', async () => {
+    it('a token with the algorithm none.', async () => {
       for (const alg of ['none', 'None', 'NONE', '']) {
         const unsigned = `${encode({ ...decode(0), alg })}.${token.split('.')[1]}.`;
         expect(await outcome(unsigned)).toBe('invalid');
@@ -114,7 +114,7 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
       }
     });
 
-    it('HS256 with the public key as secret.', async () => {
+    it('a token that is signed with HS256 and the public key.', async () => {
       const { publicKey } = await ownKey();
       const signed = `${encode({ ...decode(0), alg: 'HS256' })}.${token.split('.')[1]}`;
       const mac = createHmac('sha256', String(publicKey)).update(signed).digest('base64url');
@@ -131,7 +131,7 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
       ['no type', { typ: undefined }],
       ['the long form of the type', { typ: 'application/at+jwt' }],
       ['an extra parameter', { cty: 'JWT' }],
-    ])('%s in the header, even under our own signature.', async (_, header) => {
+    ])('%s in the header, even with a valid signature.', async (_, header) => {
       expect(await outcome(await resigned(header))).toBe('invalid');
     });
 
@@ -144,10 +144,10 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
       ['an empty user', { sub: '' }],
       ['an empty client', { client_id: '' }],
       ['an empty account', { account_id: '' }],
-      ['a session without a random half', { sid: '-' }],
+      ['a session id without a random part', { sid: '-' }],
       ['another account', { account_id: 'another' }],
       ['another client', { client_id: 'another' }],
-    ])('%s in the claims, even under our own signature.', async (_, claims) => {
+    ])('%s in the claims, even with a valid signature.', async (_, claims) => {
       expect(await outcome(await resigned({}, claims))).toBe('invalid');
     });
 
@@ -157,7 +157,7 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
       expect(await outcome(`${header}.${changed}.${signature}`)).toBe('invalid');
     });
 
-    /** Any text with a valid signature of ours. */
+    /** Returns a token of any texts with a valid signature. */
     const signText = async (header: string, claims: string) => {
       const text = `${encode(header)}.${encode(claims)}`;
       const { privateKey: key } = await ownKey();
@@ -165,15 +165,15 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
       return `${text}.${signature.toString('base64url')}`;
     };
 
-    it('a claim or a header parameter given twice, even under our own signature (RFC 7519 section 4).', async () => {
+    it('a duplicate claim or header parameter, even with a valid signature (RFC 7519 section 4).', async () => {
       const [header, claims] = [JSON.stringify(decode(0)), JSON.stringify(decode(1))];
-      expect(await outcome(await signText(header, claims))).toBe('authenticated'); // the forging itself works
+      expect(await outcome(await signText(header, claims))).toBe('authenticated'); // checks that the forged token is otherwise valid
       const twice = (text: string, more: string) => [text.replace('{', `{${more},`), text.replace(/}$/, `,${more}}`)];
-      for (const doubled of twice(claims, '"account_id":"another"')) {
-        expect(await outcome(await signText(header, doubled))).toBe('invalid');
+      for (const duplicated of twice(claims, '"account_id":"another"')) {
+        expect(await outcome(await signText(header, duplicated))).toBe('invalid');
       }
-      for (const doubled of twice(header, '"alg":"none"')) {
-        expect(await outcome(await signText(doubled, claims))).toBe('invalid');
+      for (const duplicated of twice(header, '"alg":"none"')) {
+        expect(await outcome(await signText(duplicated, claims))).toBe('invalid');
       }
       const repeated = claims.replace(/"sub":"[^"]*"/, member => `${member},${member}`);
       expect(await outcome(await signText(header, repeated))).toBe('invalid');
@@ -183,14 +183,14 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
       ['with blanks', (json: string) => json.replaceAll(',', ', ')],
       ['with a line break at the end', (json: string) => `${json}\n`],
       ['with an escaped letter', (json: string) => json.replace('"sub"', '"\\u0073ub"')],
-      ['that is no object', () => '[]'],
-      ['that is no JSON', () => 'sub=me'],
-    ])('claims %s, even under our own signature.', async (_, respell) => {
-      const token = await signText(JSON.stringify(decode(0)), respell(JSON.stringify(decode(1))));
+      ['that are not an object', () => '[]'],
+      ['that are not JSON', () => 'sub=me'],
+    ])('claims %s, even with a valid signature.', async (_, rewrite) => {
+      const token = await signText(JSON.stringify(decode(0)), rewrite(JSON.stringify(decode(1))));
       expect(await outcome(token)).toBe('invalid');
     });
 
-    it('an empty signature, and one of zeros.', async () => {
+    it('an empty signature and a signature of zeros.', async () => {
       const signed = token.slice(0, token.lastIndexOf('.') + 1);
       const length = Buffer.from(token.slice(signed.length), 'base64url').length;
       for (const size of [0, 1, length]) {
@@ -198,10 +198,10 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
       }
     });
 
-    it('another spelling of the same bytes.', async () => {
+    it('another encoding of the same bytes.', async () => {
       const [header, claims, signature = ''] = token.split('.');
       const spellings = [`${token}=`, `${token}==`, `${header}=.${claims}.${signature}`, `${token}%0A`, `${token}.`];
-      for (const spelled of spellings) expect(await outcome(spelled)).toBe('invalid');
+      for (const spelling of spellings) expect(await outcome(spelling)).toBe('invalid');
       const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
       const others = [...alphabet].filter(last => last !== signature.at(-1));
       for (const last of others) expect(await outcome(`${token.slice(0, -1)}${last}`)).toBe('invalid');

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect, it } from 'vitest';
 import { updateItem } from '../../../../lambdas/platform/aws/update-item.ts';
 import { type AuthService, type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
 
-// Which changes end a session, with all its tokens (docs/en/tokens.md). The worlds of tokens judge the commands that end one.
+// Tests the changes that end a session with all its tokens (docs/en/tokens.md). The world tests check the commands that end a session.
 
 let client: ClientCredentials;
 let user: Awaited<ReturnType<AuthService['makeUser']>>;
@@ -23,10 +23,10 @@ const setAccount = (table: string, key: Record<string, string>) =>
   updateItem(service.database.dynamo, { table, key }, { set: { accountId: 'another' } });
 
 it.each<[string, ...(() => Promise<unknown>)[]]>([
-  ['its user was disabled and enabled', () => setStatus('disabled'), () => setStatus('enabled')],
-  ['its client was bound to the account of the user and unbound', () => bindClient('acme'), () => bindClient(null)],
-  ['its user was moved to another account', () => setAccount('Users', { userId: user.user.userId })],
-  ['its client was bound to another account', () => setAccount('Clients', { clientId: client.id })],
+  ['its user is disabled and enabled again', () => setStatus('disabled'), () => setStatus('enabled')],
+  ['its client is bound to the account of the user and unbound', () => bindClient('acme'), () => bindClient(null)],
+  ['its user moves to another account', () => setAccount('Users', { userId: user.user.userId })],
+  ['its client is bound to another account', () => setAccount('Clients', { clientId: client.id })],
 ])('A session ends permanently when %s.', async (_, ...changes) => {
   const { json } = await login();
   for (const change of changes) {
@@ -50,7 +50,7 @@ it.each([
   expect(await refresh(json.refresh_token)).toMatchObject({ status: 200 });
 });
 
-it('A new user with the address of a deleted one revives no session.', async () => {
+it('A new user with the e-mail address of a deleted user does not restore any session.', async () => {
   const { json } = await login();
   const disabled = await service.users.setUserStatus(user.user.userId, 'disabled');
   if (disabled) await service.users.deleteUser(disabled);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isAuthentic, readRefreshToken, writeRefreshToken } from '../../../../lambdas/auth/sessions/refresh-token.ts';
 
-// A refresh token is sessionId.counter.keyId.MAC: it cannot be forged, and has one spelling (RFC 6749 section 10.4).
+// Tests that refresh tokens cannot be forged and have only one encoding (RFC 6749 section 10.4).
 
 const newKey = () => createSecretKey(randomBytes(32));
 const key = newKey();
@@ -22,12 +22,12 @@ const contents = fc.record({
 });
 
 describe('Refresh tokens', () => {
-  it('are sessionId.counter.keyId.MAC, with the MAC over the first three.', () => {
+  it('have the form sessionId.counter.keyId.MAC, with the MAC of the first three parts.', () => {
     const mac = createHmac('sha256', key).update('u1-f1.7.k1').digest('base64url');
     expect(token).toBe(`u1-f1.7.k1.${mac}`);
   });
 
-  it('are read as they were written.', () => {
+  it('are parsed to the content that was written.', () => {
     fc.assert(
       fc.property(contents, written => {
         const read = readRefreshToken(writeRefreshToken(written, key));
@@ -41,34 +41,34 @@ describe('Refresh tokens', () => {
   it.each([
     ['empty', ''],
     ['with a line break', `${token}\n`],
-    ['with blanks around', ` ${token} `],
+    ['surrounded by blanks', ` ${token} `],
     ['with a leading 0 in its counter', token.replace('.7.', '.07.')],
     ['with a signed counter', token.replace('.7.', '.+7.')],
     ['with an exponent', token.replace('.7.', '.7e0.')],
     ['without its MAC', token.slice(0, token.lastIndexOf('.') + 1)],
-    ['with a MAC of base64', `${token.slice(0, token.lastIndexOf('.') + 1)}${'+/'.repeat(21)}A`],
-  ])('are refused if they are %s.', (_, altered) => {
+    ['with a MAC in base64', `${token.slice(0, token.lastIndexOf('.') + 1)}${'+/'.repeat(21)}A`],
+  ])('are rejected if they are %s.', (_, altered) => {
     expect(accepts(token)).toBe(true);
     expect(accepts(altered)).toBe(false);
   });
 
-  it('are refused with any other spelling of the same MAC.', () => {
+  it('are rejected with any other encoding of the same MAC.', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     const accepted = [...alphabet].filter(last => accepts(`${token.slice(0, -1)}${last}`));
     expect(accepted).toEqual([token.at(-1)]);
   });
 
-  it('are refused with any one character changed.', () => {
+  it('are rejected if any one character is changed.', () => {
     fc.assert(
-      fc.property(fc.nat(token.length - 1), fc.string({ minLength: 0, maxLength: 2 }), (position, put) => {
-        const altered = `${token.slice(0, position)}${put}${token.slice(position + 1)}`;
+      fc.property(fc.nat(token.length - 1), fc.string({ minLength: 0, maxLength: 2 }), (position, inserted) => {
+        const altered = `${token.slice(0, position)}${inserted}${token.slice(position + 1)}`;
         expect(accepts(altered)).toBe(altered === token);
       }),
       { numRuns: 1_000 },
     );
   });
 
-  it('are refused if put together from others.', () => {
+  it('are rejected if they combine parts of other tokens.', () => {
     fc.assert(
       fc.property(
         contents,
@@ -85,7 +85,7 @@ describe('Refresh tokens', () => {
     );
   });
 
-  it('are refused if forged without the key.', () => {
+  it('are rejected if they are forged without the key.', () => {
     fc.assert(
       fc.property(contents, fc.uint8Array({ minLength: 32, maxLength: 32 }), (content, mac) => {
         const { sessionId, counter, keyId } = content;
