@@ -70,31 +70,30 @@ export const en = {
     interno: 'service error, not counted',
   },
   advice: {
-    recusada: 'No server listens on this port. Start the server, and check the firewall and the port in the URL.',
+    recusada: 'No server is listening on this port. Start the server, and check the port in the URL and the firewall.',
     reiniciada:
-      'The server or a proxy closed the connection before it responded. Check its log for a crash, a limit or a blocking rule.',
+      'The server or a proxy closed the connection before it sent a response. Check its log for a crash, a limit or a blocking rule.',
     resposta_invalida:
-      'The response is not valid HTTP/1.1. Remove malformed headers, and send either Content-Length or Transfer-Encoding, not both.',
-    cabecalhos_grandes:
-      'The response headers exceed 16 KiB. Send fewer or shorter headers. Cookies are often the cause.',
+      'The response is not valid HTTP/1.1. Remove malformed headers, and send either Content-Length or Transfer-Encoding.',
+    cabecalhos_grandes: 'The response headers exceed 16 KiB. Send fewer or shorter headers, especially cookies.',
     bytes_demais:
-      'The server sent too many bytes. Shorten the certificate chain and the headers, and use keys of a common size.',
+      'The server sent too many bytes. Shorten the certificate chain and the headers, and use keys of ordinary size.',
     certificado_vencido:
-      'The certificate or another certificate in its chain has expired. Renew it, and reload the server.',
+      'The certificate, or another certificate in its chain, has expired. Renew it, and reload the server.',
     certificado_outro_nome:
-      'The certificate is for another name. Install a certificate with the host of the URL in its subject alternative names.',
+      'The certificate is for another name. Install a certificate that lists the host of the URL as a subject alternative name.',
     cadeia_incompleta:
-      'An intermediate certificate is missing, or the authority is not public. Install the full chain from a public authority.',
+      'An intermediate certificate is missing, or the certificate authority is not public. Install the full chain of a public authority.',
     autoassinado:
-      'The certificate is self-signed, or its authority is private. Install a certificate from a public authority.',
+      'The certificate is self-signed, or its certificate authority is private. Install a certificate from a public authority.',
     versao_tls: 'The server does not offer TLS 1.2 or 1.3. Enable one of them.',
-    nome_inexistente: 'The name does not exist in the public DNS. Publish it there, or correct the URL.',
+    nome_inexistente: 'The host name does not exist in the public DNS. Add a DNS record, or correct the URL.',
     sem_resposta:
       'The name servers of the domain did not respond, or returned an error. Test them from outside your network.',
-    sem_ipv4: 'The name has no IPv4 address. Add an A record.',
+    sem_ipv4: 'The host name has no IPv4 address. Add an A record.',
     ao_conectar: 'The server did not accept a connection in time. Allow connections from any address in the firewall.',
     sem_cabecalhos:
-      'The response headers did not arrive in time. Respond before you process the event. If your program received no request, check the load balancer and the proxies. The TLS handshake may not have finished.',
+      'The response headers did not arrive in time. Respond before you do the work. If your program received no request, check the load balancer and the proxies, because the TLS handshake may not have finished.',
   },
   statusAdvice: {
     '3xx': 'The service does not follow redirects. Register the final URL.',

@@ -1,15 +1,15 @@
-/** The maximum wait that a receiver can request (`Retry-After`). */
+/** The maximum wait that a receiver can request with `Retry-After`, in milliseconds. */
 export const maxRetryAfter = 24 * 60 * 60_000;
 
 /**
- * Returns the wait in milliseconds of a delivery for which the slow lane had no free slot. The wait is one to two times the delivery's
- * age, so that a backlog of any size spreads out after a few waits for each delivery.
+ * Returns the wait in milliseconds for a delivery if the slow lane has no free slot. The wait is one to two times the delivery's age, so a
+ * backlog of any size spreads out after a few waits per delivery.
  */
 export function slowLaneWait(age: number, random: () => number): number {
   return Math.min(Math.max(2 * age, 30_000), 24 * 60 * 60_000) * (0.5 + 0.5 * random());
 }
 
-/** Returns a wait after which a hanging webhook is recorded as slow. The jitter spreads a burst before it reaches the retry lane. */
+/** Returns a wait that is long enough to record a hanging webhook as slow. The jitter spreads a burst over the retry lane. */
 export function webhookLimitWait(random: () => number): number {
   return 2_000 * (1 + random());
 }
@@ -18,9 +18,9 @@ export function webhookLimitWait(random: () => number): number {
 export type Random = () => number;
 
 /**
- * Returns the wait before the next retry in milliseconds, or `undefined` if the retry schedule is exhausted. The schedule
- * (`retrySchedule` in `lib/stage-values.ts`) has growing waits. Jitter shortens each wait by up to a fifth (times U(0.8, 1)), so that
- * deliveries that failed together do not return together.
+ * Returns the wait before the next retry in milliseconds, or `undefined` if the retry schedule is exhausted. The waits of the schedule
+ * (`retrySchedule` in `lib/stage-values.ts`) increase. Jitter shortens each wait by up to a fifth, so deliveries that failed together are
+ * not retried together.
  */
 export function backoffWait(
   schedule: readonly number[],
@@ -28,7 +28,7 @@ export function backoffWait(
     charged,
     retryAfterMs = 0,
   }: {
-    /** The attempts charged against the schedule so far. The failed attempt counts, so this is 1 after the first failure. */
+    /** The number of attempts charged against the schedule so far, including the one that just failed. It is 1 after the first failure. */
     readonly charged: number;
     /** The wait that the receiver requested, in milliseconds. */
     readonly retryAfterMs?: number | undefined;
@@ -46,8 +46,8 @@ export function internalErrorWait(count: number): number {
 }
 
 /**
- * Returns the wait of a `Retry-After` header, in milliseconds (RFC 9110 section 10.2.3: seconds or a date). The header counts only
- * with 429 and 503. Malformed and past values are ignored.
+ * Returns the wait that a `Retry-After` header requests as seconds or a date (RFC 9110 section 10.2.3), in milliseconds. Ignores the
+ * header unless the status is 429 or 503, and ignores malformed and past values.
  */
 export function retryAfterWait(status: number, retryAfter: string | undefined, now: number): number | undefined {
   if (retryAfter === undefined || (status !== 429 && status !== 503)) return undefined;
@@ -64,7 +64,7 @@ function withJitter(wait: number, random: Random): number {
   return Math.round(wait * (0.8 + 0.2 * random()));
 }
 
-/** Parses the three date forms of RFC 9110 section 5.6.7. The oldest form does not name its time zone, which is GMT. */
+/** Parses the three date formats of RFC 9110 section 5.6.7. The oldest format omits the time zone, which is GMT. */
 function parseHttpDate(value: string): number {
   if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(value)) return Number.NaN;
   return Date.parse(value.endsWith(' GMT') ? value : `${value} GMT`);

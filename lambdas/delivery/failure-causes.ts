@@ -1,52 +1,52 @@
 import type { FailureCause } from '../platform/egress/network-error.ts';
 import type { AttemptResult } from './delivery.ts';
 
-/** The causes of failed attempts, with the results that they explain, their name in the API, and advice for the receiver's owner. */
+/** The causes of failed attempts, each with the results that it explains, its name in the API, and advice for the receiver's owner. */
 export const failureCauses = {
   refused: {
     results: ['connection'],
     word: 'recusada',
-    en: 'No server listens on this port. Start the server, and check the firewall and the port in the URL.',
+    en: 'No server is listening on this port. Start the server, and check the port in the URL and the firewall.',
   },
   reset: {
     results: ['connection'],
     word: 'reiniciada',
-    en: 'The server or a proxy closed the connection before it responded. Check its log for a crash, a limit or a blocking rule.',
+    en: 'The server or a proxy closed the connection before it sent a response. Check its log for a crash, a limit or a blocking rule.',
   },
   invalid_response: {
     results: ['connection'],
     word: 'resposta_invalida',
-    en: 'The response is not valid HTTP/1.1. Remove malformed headers, and send either Content-Length or Transfer-Encoding, not both.',
+    en: 'The response is not valid HTTP/1.1. Remove malformed headers, and send either Content-Length or Transfer-Encoding.',
   },
   large_headers: {
     results: ['connection'],
     word: 'cabecalhos_grandes',
-    en: 'The response headers exceed 16 KiB. Send fewer or shorter headers. Cookies are often the cause.',
+    en: 'The response headers exceed 16 KiB. Send fewer or shorter headers, especially cookies.',
   },
   too_many_bytes: {
     results: ['connection', 'tls'],
     word: 'bytes_demais',
-    en: 'The server sent too many bytes. Shorten the certificate chain and the headers, and use keys of a common size.',
+    en: 'The server sent too many bytes. Shorten the certificate chain and the headers, and use keys of ordinary size.',
   },
   expired_certificate: {
     results: ['tls'],
     word: 'certificado_vencido',
-    en: 'The certificate or another certificate in its chain has expired. Renew it, and reload the server.',
+    en: 'The certificate, or another certificate in its chain, has expired. Renew it, and reload the server.',
   },
   other_name: {
     results: ['tls'],
     word: 'certificado_outro_nome',
-    en: 'The certificate is for another name. Install a certificate with the host of the URL in its subject alternative names.',
+    en: 'The certificate is for another name. Install a certificate that lists the host of the URL as a subject alternative name.',
   },
   incomplete_chain: {
     results: ['tls'],
     word: 'cadeia_incompleta',
-    en: 'An intermediate certificate is missing, or the authority is not public. Install the full chain from a public authority.',
+    en: 'An intermediate certificate is missing, or the certificate authority is not public. Install the full chain of a public authority.',
   },
   self_signed: {
     results: ['tls'],
     word: 'autoassinado',
-    en: 'The certificate is self-signed, or its authority is private. Install a certificate from a public authority.',
+    en: 'The certificate is self-signed, or its certificate authority is private. Install a certificate from a public authority.',
   },
   tls_version: {
     results: ['tls'],
@@ -56,7 +56,7 @@ export const failureCauses = {
   unknown_name: {
     results: ['dns'],
     word: 'nome_inexistente',
-    en: 'The name does not exist in the public DNS. Publish it there, or correct the URL.',
+    en: 'The host name does not exist in the public DNS. Add a DNS record, or correct the URL.',
   },
   no_dns_answer: {
     results: ['dns'],
@@ -66,7 +66,7 @@ export const failureCauses = {
   no_ipv4: {
     results: ['dns'],
     word: 'sem_ipv4',
-    en: 'The name has no IPv4 address. Add an A record.',
+    en: 'The host name has no IPv4 address. Add an A record.',
   },
   connecting: {
     results: ['timeout'],
@@ -76,7 +76,7 @@ export const failureCauses = {
   no_headers: {
     results: ['timeout'],
     word: 'sem_cabecalhos',
-    en: 'The response headers did not arrive in time. Respond before you process the event. If your program received no request, check the load balancer and the proxies. The TLS handshake may not have finished.',
+    en: 'The response headers did not arrive in time. Respond before you do the work. If your program received no request, check the load balancer and the proxies, because the TLS handshake may not have finished.',
   },
 } as const satisfies Readonly<Record<FailureCause, Row>>;
 

@@ -1,23 +1,23 @@
 import type { Webhook } from '../webhooks/webhook.ts';
 
-/** If a webhook has failed for this long, its first attempts are made in the retry lane. */
+/** If a webhook has failed for this many milliseconds, its first attempts are made in the retry lane. */
 export const failingForLong = 60_000;
 
 /**
- * The lanes are bulkheads. Each has its own queue, consumer and concurrency. `first` makes first attempts. `retry` makes further
- * attempts, and the first attempts of webhooks that keep failing. `slow` makes all attempts of slow webhooks, because each of these
- * attempts occupies a slot for up to the timeout.
+ * The lanes. Each has its own queue, consumer and concurrency. `first` makes first attempts. `retry` makes further attempts, and the first
+ * attempts of webhooks that keep failing. `slow` makes all attempts of slow webhooks, because each of these attempts may occupy a slot
+ * until the timeout.
  */
 export const lanes = ['first', 'retry', 'slow'] as const;
 
 export type Lane = (typeof lanes)[number];
 
-/** A lane whose messages only this service sends. */
+/** A lane in which only this service sends messages. */
 export type LaterLane = Exclude<Lane, 'first'>;
 
 /**
- * Returns the lane that an attempt must move to before it is made in `lane`, if any. A message in the slow queue stays there. A
- * delivery that waits in the table may return to the retry lane.
+ * Returns the lane to which an attempt in `lane` must move, if any. An attempt in the slow lane does not move. If its delivery waits in
+ * the table, the sweeper later sends it to the retry lane.
  */
 export function laneFor(
   lane: Lane,

@@ -9,21 +9,21 @@ import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
 import { maxQueueDelay, waitsInQueue } from './transitions.ts';
 
 /**
- * A message of the retry queue or of the slow queue, which names an attempt. The consumer reads everything else from the store when it
- * makes the attempt. Queues deliver at least once. If the attempt is recorded already, its message is stale.
+ * A message of the retry queue or the slow queue, which refers to an attempt. The consumer reads all other data from the store when it makes
+ * the attempt. Queues deliver at least once. If the attempt is already recorded, its message is stale.
  */
 export const attemptMessage = z.object({
   id: z.string(),
   accountId: z.string(),
   eventName: eventNameSchema,
   attempt: z.int().check(z.positive()),
-  /** The moment when a resend expedited the attempt. Of two messages for one attempt, only the later message is valid. */
+  /** The time at which a resend expedited the attempt. Of two messages for one attempt, only the later message is valid. */
   expeditedAt: z.optional(z.int()),
 });
 
 export type AttemptMessage = z.infer<typeof attemptMessage>;
 
-/** The maximum number of messages in one call of SQS. */
+/** The maximum number of messages in one SQS call. */
 export const maxMessagesOfCall = 10;
 
 export type AttemptQueue = ReturnType<typeof makeAttemptQueue>;
@@ -42,12 +42,13 @@ export function makeAttemptQueue({
   let nextCalls: Promise<SendCalls> | undefined;
   return { send, sendAll };
 
-  /** Sends one message, together with others of the same turn of the event loop. Throws if the queue rejects the message. */
+  /** Sends one message, together with others of the same turn of the event loop. Throws if SQS rejects the message. */
   async function send(delivery: WaitingDelivery): Promise<void> {
     waiting.push(delivery);
     nextCalls ??= sendWaiting();
     const unsent = await (await nextCalls).get(delivery);
-    if (unsent?.includes(delivery)) throw new Error('SQS rejected the message.');
+    if (unsent?.includes(delivery))
+      throw new Error('Could not send the message of an attempt, because SQS rejected it.');
   }
 
   async function sendWaiting(): Promise<SendCalls> {
@@ -64,24 +65,23 @@ export function makeAttemptQueue({
   }
 
   /**
-   * Sends up to ten messages in one call. Returns the deliveries whose messages the queue rejected. Throws if the queue does not
-   * respond.
+   * Sends up to ten messages in one call. Returns the deliveries whose messages SQS rejected. Throws if the call fails.
    */
   async function sendAll(deliveries: readonly WaitingDelivery[]): Promise<WaitingDelivery[]> {
     const moment = now();
     const Entries = deliveries.map((delivery, index) => ({ Id: String(index), ...messageOf(delivery, moment) }));
-    const answer = await sqs.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
-    const failed = new Set(answer.Failed?.map(({ Id }) => Id));
+    const output = await sqs.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+    const failed = new Set(output.Failed?.map(({ Id }) => Id));
     return deliveries.filter((_, index) => failed.has(String(index)));
   }
 }
 
-/** Sends each delivery in one call, and returns the rejected deliveries. */
+/** The call that sends the message of each delivery. It resolves with the deliveries whose messages SQS rejected. */
 type SendCalls = ReadonlyMap<WaitingDelivery, Promise<readonly WaitingDelivery[]>>;
 
 /**
- * Sends the message of a stored delivery. If the queue rejects the message, the rejection is logged, and the sweeper sends it when the
- * delivery is overdue. Returns whether the queue accepted it. Never throws.
+ * Sends the message of a stored delivery, and returns whether the queue accepted it. If not, the function logs the failure, and the sweeper
+ * resends the message when the delivery is overdue. Never throws.
  */
 export async function sendOrLeave(
   queue: Pick<AttemptQueue, 'send'>,
@@ -114,7 +114,7 @@ export async function sendAllOrLeave(
   return unsent;
 }
 
-/** Sends the message after an attempt, or leaves it to the sweeper if the wait is too long for the queue. */
+/** Sends the message of the next attempt, or leaves it to the sweeper if the wait is too long for the queue. */
 export async function sendNext(
   queue: Pick<AttemptQueue, 'send'>,
   { wait, ...delivery }: Delivery,
@@ -137,7 +137,7 @@ function messageOf(
   };
   return {
     MessageBody: JSON.stringify(message),
-    DelaySeconds: Math.ceil(delay / 1_000), // whole seconds, and never earlier than a receiver requested
+    DelaySeconds: Math.ceil(delay / 1_000), // rounded up, so an attempt is never earlier than its receiver requested
     MessageGroupId: `${accountId}#${eventName}`, // fair queues: one webhook's attempts do not delay another's
   };
 }

@@ -49,11 +49,11 @@ export const deliveryRecord = z.object({
   estado: z.enum(Object.values(wireStates)),
   criado_em: time,
   proxima_tentativa_em: z.nullable(time),
-  /** Attempts made so far. */
+  /** The number of attempts made so far. */
   tentativas: z.int().check(z.nonnegative()),
-  /** The result of the latest attempt, or `null` before the first. */
+  /** The result of the latest attempt, or `null` before the first attempt. */
   ultimo_resultado: z.nullable(result),
-  /** The status code of the latest attempt, if it has a response. */
+  /** The status code of the latest attempt, or `null` if it had no response. */
   ultimo_status: z.nullable(z.int()),
 });
 
@@ -62,16 +62,16 @@ export const attemptRecord = z.object({
   iniciada_em: time,
   duracao_ms: z.int().check(z.nonnegative()),
   resultado: result,
-  /** The cause of a failure, if more is known than `resultado`. */
+  /** The cause of a failure, or `null` if only `resultado` is known. */
   detalhe: z.nullable(z.enum(Object.values(failureCauses).map(({ word }) => word))),
   status: z.nullable(z.int()),
   resposta: z.nullable(z.string()),
 });
 
-/** A delivery in lists. Times are RFC 3339 in UTC. */
+/** A delivery in a list. Times are RFC 3339 in UTC. */
 export type DeliveryRecord = z.infer<typeof deliveryRecord>;
 
-/** A single delivery, with its body as it is signed, and its latest attempts. */
+/** A single delivery, with its signed body and its latest attempts. */
 export const deliveryDetail = z.extend(deliveryRecord, { corpo: z.string(), tentativas: z.array(attemptRecord) });
 
 export type DeliveryDetail = z.infer<typeof deliveryDetail>;
@@ -99,8 +99,8 @@ export function toDeliveryDetail(delivery: Delivery): DeliveryDetail {
 }
 
 /**
- * Returns the function that shows a delivery while `webhookId` is registered. A pending delivery of an earlier registration is shown as
- * cancelled, because it is never sent and is cancelled when its attempt is due.
+ * Returns the function that shows deliveries while `webhookId` is registered. It shows a pending delivery of an earlier registration as
+ * cancelled, because the consumer cancels the delivery when its attempt is due.
  */
 export function asShown(webhookId: string | undefined) {
   return function shown(delivery: Delivery): Delivery {

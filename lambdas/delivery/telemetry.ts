@@ -4,17 +4,17 @@ import type { AttemptRecord, Delivery } from './delivery.ts';
 
 export type DeliveryMetric =
   /**
-   * Attempts: one for each that delivered, zero for each that did not, so its sample count is the number of attempts. For smoke tests, it
-   * includes only failures. It excludes tests and resends, because their owner may fail as often as they like.
+   * The success of each attempt (1 or 0), so the sample count is the number of attempts. For smoke tests, it includes only failures. It
+   * excludes tests and resends, because users may deliberately repeat those that fail.
    */
   | 'Delivered'
-  /** Attempts by any other result. `Blocked` counts attempts that the URL policy or the SSRF guard blocked. */
+  /** The number of attempts that the URL policy or the SSRF guard blocked. */
   | 'Blocked'
-  /** Attempts that failed because of an internal error, and messages that return to their queue because a store or a queue failed. */
+  /** The number of attempts that failed because of an internal error, and of messages that were deferred because of one. */
   | 'InternalError'
-  /** Events that are dropped because their account has no webhook for them. */
+  /** The number of events that were dropped because their account has no webhook for them. */
   | 'EventWithoutWebhook'
-  /** Rejected events whose publishers could not be notified. */
+  /** The number of failed notifications of publishers about rejected events. */
   | 'NoticeNotSent';
 
 /** The log and the metrics of delivery functions. */
@@ -26,19 +26,19 @@ export interface DeliveryTelemetry {
 /** The log of the sweeper, and its only metric. */
 export interface SweepTelemetry {
   readonly log: Log;
-  /** Writes `OldestDue` after each successful sweep: by how many milliseconds the oldest pending delivery is overdue, or 0. */
+  /** Writes `OldestDue` after each successful sweep. It is the maximum number of milliseconds by which a delivery is overdue, or 0. */
   readonly measure: (metric: 'OldestDue', milliseconds: number) => void;
 }
 
 /**
- * Returns false for smoke tests. They run every hour, and CloudWatch bills each metric-hour. Their failures are counted like all
- * others, because alarms depend on these metrics.
+ * Returns false for smoke tests, because they run every hour, and CloudWatch bills each metric-hour. Their failures are counted, because
+ * alarms depend on them.
  */
 export function countsSuccess({ accountId }: Pick<Delivery, 'accountId'>): boolean {
   return !isReservedAccount(accountId);
 }
 
-/** Returns the loggable fields of a delivery, without its body, its webhook's URL and its receiver's responses. */
+/** Returns the loggable fields of a delivery. They exclude its body, the webhook's URL and the receiver's responses. */
 export function describeDelivery({ id, messageId, accountId, eventName, attempt }: Delivery) {
   return {
     deliveryId: id,
@@ -54,5 +54,5 @@ export function describeAttempt({ result, cause, status, durationMs }: AttemptRe
   return { result, cause, status, durationMs };
 }
 
-/** Increases a metric by one, or by the given number. */
+/** Adds `by` to a metric. @default - 1 */
 type Count = (metric: DeliveryMetric, by?: number) => void;

@@ -12,32 +12,30 @@ import {
   type WaitingDelivery,
 } from './delivery.ts';
 
-/** The maximum delay of a message in SQS (`DelaySeconds`). The sweeper sends the messages of longer waits. */
+/** The maximum delay of an SQS message (`DelaySeconds`), in milliseconds. The sweeper sends the messages of longer waits. */
 export const maxQueueDelay = 900_000;
 
-/** The sweeper resends the message of an attempt that is overdue by this much. */
+/** The sweeper resends the message of an attempt that is overdue by this many milliseconds. */
 export const overdueAfter = 120_000;
 
-/** A delivery ends if internal errors or its slow webhook have prevented its attempts for this long. */
+/** A delivery fails if internal errors or a lack of slots have prevented its attempts for this many milliseconds. */
 export const maxAge = 10 * 24 * 60 * 60_000;
 
 /*
  * The transitions of a delivery from one state to the next. All functions are pure. Times and waits are in milliseconds.
  */
 
-/** Returns the delivery after an attempt. */
+/** Returns the delivery after an attempt with this outcome. */
 export type ApplyOutcome = (delivery: Delivery, outcome: AttemptOutcome) => Delivery;
 
 /**
  * Returns the function that applies the outcome of an attempt to its delivery:
- * - `delivered` and `gone` (410) end it;
- * - `failed` is charged, and the next attempt is due after the backoff of the retry schedule. After the schedule's last wait, the
- *   delivery fails;
- * - `given_up` is repeated at once in the slow lane, and is not charged;
- * - `internal_error` is repeated with its own backoff for up to 10 days, and is not charged.
+ * - `delivered` and `gone` (410) end the delivery.
+ * - `failed` is charged. The next attempt is due after the next wait of the retry schedule. If no wait is left, the delivery fails.
+ * - `given_up` is not charged. The attempt is repeated at once in the slow lane.
+ * - `internal_error` is not charged. The attempt is repeated with its own backoff for up to 10 days.
  *
- * A test has one attempt. An expedited attempt is not charged. If it does not succeed, the original due time applies, with its
- * entry in the table.
+ * A test has one attempt. An expedited attempt is not charged. If it does not succeed, the next attempt is due at the original time.
  */
 export function makeApplyOutcome({
   schedule,
@@ -84,12 +82,12 @@ export function makeApplyOutcome({
   };
 }
 
-/** Returns whether a delivery ends because its attempts were prevented for too long. */
+/** Returns whether the attempts of a delivery have been prevented for so long that the delivery fails. */
 export function isTooOld(delivery: Delivery, now: number): boolean {
   return now - delivery.scheduledAt >= maxAge;
 }
 
-/** Returns whether a wait is a delayed message in the queue. The sweeper sends the message of a longer wait near its end. */
+/** Returns whether a delayed message waits in the queue. For a longer wait, the sweeper sends the message near the end of the wait. */
 export function waitsInQueue({ nextAttemptAt, sweepAt }: Wait): boolean {
   return sweepAt > nextAttemptAt;
 }
@@ -104,28 +102,28 @@ export type SkipReason = 'cancelled' | 'held';
 export function skipReason(delivery: Delivery, webhook: Webhook | undefined): SkipReason | undefined {
   if (webhook?.webhookId !== delivery.webhookId) return 'cancelled';
   if (webhook.status === 'suspended' && !isTest(delivery)) return 'held';
-  // Only tests reach this line: an operator may have suspended the webhook since the request.
+  // For a suspended webhook, only tests reach this line. An operator may have suspended the webhook since the request.
   return webhook.suspensionReason === 'operator' ? 'cancelled' : undefined;
 }
 
-/** Returns when the sweeper must act on a wait. */
+/** Returns the time at which the sweeper must act on a wait. */
 export function sweeperActsAt({ sweepAt, claimedUntil }: Wait): number {
   return claimedUntil ?? sweepAt;
 }
 
-/** Returns a delivery whose next attempt is due after `waitMs`. */
+/** Returns the delivery with the next attempt due after `waitMs`. */
 export function scheduled(delivery: Delivery, now: number, waitMs: number): WaitingDelivery {
   return { ...delivery, wait: waitOf(waitMs, now) };
 }
 
-/** Returns a delivery whose next attempt is due now. The consumer that receives its message makes the attempt. */
+/** Returns the delivery with the next attempt due now. */
 export function dueNow(delivery: Delivery, now: number): WaitingDelivery {
   return scheduled(delivery, now, 0);
 }
 
 /**
- * Returns a delivery that starts a new schedule, due after `waitMs`, with no charged attempts. Its attempt numbers continue, so that
- * messages of its earlier schedule remain stale.
+ * Returns the delivery at the start of a new schedule, due after `waitMs` and without charged attempts. The attempt numbers continue, so
+ * messages of the earlier schedule remain stale.
  */
 export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingDelivery {
   const { settledAt: _, ...rest } = delivery;
@@ -133,35 +131,35 @@ export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingD
 }
 
 /**
- * Returns a waiting delivery whose next attempt is due now, for a resend. Returns `undefined` if the attempt is due and may be in flight,
- * which is until 2 min after its latest message became available.
+ * Returns a waiting delivery with an expedited next attempt, for a resend. Returns `undefined` if the attempt is due and may be in flight,
+ * which ends 2 min after its latest message became available.
  */
 export function expedited(delivery: WaitingDelivery, now: number): WaitingDelivery | undefined {
   const { nextAttemptAt } = delivery.wait;
-  const inFlightUntil = sweeperActsAt(delivery.wait) - leftAloneFor(delivery.wait) + overdueAfter;
+  const inFlightUntil = sweeperActsAt(delivery.wait) - resendDelay(delivery.wait) + overdueAfter;
   if (nextAttemptAt <= now && now < inFlightUntil) return undefined;
   const originalDueAt = delivery.expedited?.originalDueAt ?? nextAttemptAt;
   return { ...delivery, expedited: { at: now, originalDueAt }, wait: waitOf(0, now) };
 }
 
 /**
- * Returns the wait after the sweeper sends a delivery's message. The due time does not change. After a long wait, the delivery is only
- * claimed. If the attempt was overdue, `sweepAt` advances, by twice as long each time.
+ * Returns the wait after the sweeper sends the message of a delivery. The due time does not change. For a long wait, the result is only a
+ * claim. For an overdue attempt, `sweepAt` advances, by twice the previous time.
  */
 export function waitAfterSweep({ claimedUntil, ...wait }: Wait, now: number): Wait {
   if (claimedUntil === undefined && !waitsInQueue(wait)) {
     return { ...wait, claimedUntil: Math.max(wait.nextAttemptAt, now) + overdueAfter };
   }
   const next = { ...wait, overdueCount: wait.overdueCount + 1 };
-  return { ...next, sweepAt: now + leftAloneFor(next) };
+  return { ...next, sweepAt: now + resendDelay(next) };
 }
 
-/** Returns how long the sweeper waits for an attempt after its latest message becomes available. */
-function leftAloneFor({ overdueCount }: Wait): number {
+/** Returns the time after which the sweeper resends a message that became available, in milliseconds. */
+function resendDelay({ overdueCount }: Wait): number {
   return overdueAfter * 2 ** overdueCount;
 }
 
-/** Adds a record. Consecutive internal errors share one record, so that ten days of them do not displace all other records. */
+/** Adds a record. Consecutive internal errors share one record, so that ten days of internal errors do not displace all other records. */
 function withRecord(attempts: readonly AttemptRecord[], record: AttemptRecord): readonly AttemptRecord[] {
   const repeats = record.result === 'internal' && attempts.at(-1)?.result === 'internal';
   return [...(repeats ? attempts.slice(0, -1) : attempts), record].slice(-keptAttempts);
@@ -173,5 +171,5 @@ function waitOf(waitMs: number, now: number): Wait {
   return { nextAttemptAt, sweepAt, overdueCount: 0 };
 }
 
-/** The sweeper runs every minute. It sends the message of a long wait in the last minute before the attempt is due. */
+/** The sweeper, which runs every minute, sends the message of a long wait this many milliseconds before the attempt is due. */
 const sentBeforeDue = 60_000;

@@ -5,9 +5,9 @@ import type { Random } from './random.ts';
 export type Encryption = ReturnType<typeof makeEncryption>;
 
 /**
- * Creates the encryption of small secrets for storage, with AES-256-GCM (NIST SP 800-38D) under the keyring's encryption key. The
- * authenticated binding names the record (account, event, field), so a value copied to another record cannot be decrypted.
- * The encrypted form is `keyId.base64url(nonce ‖ ciphertext ‖ tag)`.
+ * Creates the encryption of small secrets for storage with AES-256-GCM (NIST SP 800-38D) and the keyring's encryption key. The authenticated
+ * binding identifies the record (account, event, field), so a value that was copied to another record cannot be decrypted. The encrypted
+ * form is `keyId.base64url(nonce ‖ ciphertext ‖ tag)`.
  */
 export function makeEncryption(keyring: Pick<Keyring, 'active' | 'find' | 'open'>, { bytes }: Pick<Random, 'bytes'>) {
   return { encrypt, ...makeDecryption(keyring) };
@@ -21,7 +21,7 @@ export function makeEncryption(keyring: Pick<Keyring, 'active' | 'find' | 'open'
   }
 }
 
-/** Creates only the decryption, for functions that must not encrypt. */
+/** Creates the decryption, for functions that must not encrypt. */
 export function makeDecryption(keyring: Pick<Keyring, 'find' | 'open'>) {
   return { decrypt };
 
@@ -47,10 +47,10 @@ export function makeDecryption(keyring: Pick<Keyring, 'find' | 'open'>) {
 const nonceLength = 12;
 const tagLength = 16;
 
-/** Thrown when an encrypted value was altered or belongs to another binding. */
+/** Thrown if an encrypted value was modified or belongs to another binding. */
 class DecryptionError extends Error {
   override readonly name = 'DecryptionError';
   constructor() {
-    super('An encrypted value cannot be decrypted with its key and binding.');
+    super('Could not decrypt a value with its key and binding.');
   }
 }

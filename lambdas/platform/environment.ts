@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 
 const missing = 'must be set';
 
-/** An environment variable that must be set and not empty. */
+/** An environment variable that must be set and must not be empty. */
 export const text = z.string(missing).check(z.minLength(1, missing));
 
 /** An environment variable that may be empty. Its value is then `undefined`. */
@@ -11,13 +11,13 @@ export const optionalText = z.pipe(
   z.transform(value => (value === '' ? undefined : value)),
 );
 
-/** An environment variable with a whole number of at least 0 (seconds, milliseconds, counts). */
+/** An environment variable that contains a whole number of at least 0. */
 export const wholeNumber = z.pipe(
   z.string(missing).check(z.regex(/^\d{1,15}$/, 'must be a whole number')),
   z.transform(Number),
 );
 
-/** An environment variable with a comma-separated list. Surrounding spaces and empty items are dropped. */
+/** An environment variable that contains a comma-separated list. Surrounding spaces and empty items are dropped. */
 export const list = z.pipe(
   z.string(missing),
   z.transform(value =>
@@ -29,9 +29,9 @@ export const list = z.pipe(
 );
 
 /**
- * Reads a function's environment once, at start.
+ * Reads the environment variables of a function. Call it once, at start.
  *
- * @throws {Error} with the names of all missing or malformed variables, without their values.
+ * @throws {Error} if variables are missing or malformed. The message contains their names, but not their values.
  */
 export function readEnvironment<Schema extends z.ZodMiniObject>(
   schema: Schema,
@@ -43,15 +43,15 @@ export function readEnvironment<Schema extends z.ZodMiniObject>(
     return Object.fromEntries(values);
   }
   const problems = result.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`);
-  throw new Error(`The function's environment is not usable: ${problems.join('; ')}`);
+  throw new Error(`The function's environment variables are not valid: ${problems.join('; ')}`);
 }
 
-/** The variables of a function, by camel-case name. */
+/** The variables of a function by camel-case name. */
 export type Environment<Schema extends z.ZodMiniObject> = {
   readonly [Name in keyof z.output<Schema> & string as CamelCase<Name>]: z.output<Schema>[Name];
 };
 
-/** A variable name in camel case: `RETRY_SCHEDULE` becomes `retrySchedule`. */
+/** A variable name in camel case. For example, `RETRY_SCHEDULE` becomes `retrySchedule`. */
 export type CamelCase<Name extends string> = Name extends `${infer Word}_${infer Others}`
   ? `${Lowercase<Word>}${Capitalize<CamelCase<Others>>}`
   : Lowercase<Name>;

@@ -7,8 +7,8 @@ import type { Clock } from './clock.ts';
 export type FixedWindow = ReturnType<typeof makeFixedWindow>;
 
 /**
- * Creates a rate limit per minute and subject. Each subject has one item: `count`, `endsAt` (milliseconds since the epoch) and
- * `ttl`. A minute starts with its first count.
+ * Creates a rate limit per minute and subject. Each subject has one item with `count`, `endsAt` (milliseconds since the epoch) and `ttl`. A
+ * window of one minute starts with its first count.
  */
 export function makeFixedWindow({
   dynamo,
@@ -18,14 +18,14 @@ export function makeFixedWindow({
 }: {
   readonly dynamo: Dynamo;
   readonly now: Clock;
-  /** Maximum count per window. */
+  /** The maximum count per window. */
   readonly limit: number;
-  /** Returns the key of a subject's item. Callers may read it together with other items. */
+  /** Returns the key of a subject's item, which callers may read together with other items. */
   readonly keyOf: (subject: string) => ItemKey;
 }) {
   return { keyOf, secondsToWait, count, countWithinLimit };
 
-  /** Returns the whole seconds until the window of an item ends, or `undefined` if the limit is not reached. */
+  /** Returns the whole seconds until the window of an item ends, or `undefined` if the limit has not been reached. */
   function secondsToWait(item: Item | undefined): number | undefined {
     if (!item) return undefined;
     const window = windowSchema.parse(item);
@@ -33,7 +33,7 @@ export function makeFixedWindow({
     return window.count >= limit && rest > 0 ? Math.ceil(rest / 1_000) : undefined;
   }
 
-  /** Adds one to the count, even above the limit. Best effort: concurrent calls may lose a count. */
+  /** Adds one to the count, even above the limit. Concurrent calls may lose a count. */
   async function count(subject: string): Promise<void> {
     const key = keyOf(subject);
     for (let tries = 0; tries < maxTries; tries++) {
@@ -42,8 +42,8 @@ export function makeFixedWindow({
   }
 
   /**
-   * Adds one to the count unless the limit is reached. The count is exact in concurrent calls. Returns the whole seconds to wait if the
-   * limit is reached.
+   * Adds one to the count, or returns the whole seconds to wait if the limit has been reached. The count is exact even with concurrent
+   * calls.
    */
   async function countWithinLimit(subject: string): Promise<number | undefined> {
     const key = keyOf(subject);
@@ -57,8 +57,8 @@ export function makeFixedWindow({
   }
 
   async function addToWindow(key: ItemKey, maxCount?: number): Promise<boolean> {
-    const open = expression`endsAt > ${now()}`;
-    const when = maxCount === undefined ? open : expression`${open} AND count < ${maxCount}`;
+    const isOpen = expression`endsAt > ${now()}`;
+    const when = maxCount === undefined ? isOpen : expression`${isOpen} AND count < ${maxCount}`;
     return (await updateItem(dynamo, key, { set: { count: expression`count + ${1}` }, when })) !== undefined;
   }
 
@@ -72,10 +72,10 @@ export function makeFixedWindow({
   }
 }
 
-/** Two tries are needed, because a concurrent count at the end of a window can make the first one fail. */
+/** The maximum number of tries. The first try can fail because of a concurrent count at the end of a window. */
 const maxTries = 2;
 
 const windowSchema = z.object({ count: z.number(), endsAt: z.number() });
 
-/** Length of a window in milliseconds. */
+/** The length of a window in milliseconds. */
 const windowLength = 60_000;

@@ -1,4 +1,4 @@
-/** Splits a list into parts of `length` values. The last part may be shorter. */
+/** Splits a list into chunks of `length` values. The last chunk may be shorter. */
 export function chunksOf<Value>(values: readonly Value[], length: number): Value[][] {
   return Array.from({ length: Math.ceil(values.length / length) }, (_, at) =>
     values.slice(at * length, (at + 1) * length),

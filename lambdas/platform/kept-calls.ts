@@ -1,16 +1,16 @@
 import { type Time, withTimeout } from './timer.ts';
 
 /**
- * Creates an empty cache of calls. Concurrent requests share a call in flight. A failed call is not cached.
+ * Creates an empty cache of calls. Concurrent requests share a call in flight. Failed calls are not cached.
  *
- * A call may start early, while the function loads, and Lambda may then freeze the process for minutes. A request therefore waits
- * only for a recent early call. If the call fails or takes too long, the request repeats it.
+ * A call may start early, while the function loads, and Lambda may then freeze the process for minutes. A request therefore waits only for a
+ * recent early call, and repeats the call if it fails or takes too long.
  */
 export function makeKeptCalls<Key, Result>({ now, after }: Pick<Time, 'now' | 'after'>) {
   const kept = new Map<Key, KeptCall<Result>>();
   return { get, prefetch, forget };
 
-  /** Returns the cached result if it is younger than `maxAge` milliseconds. Otherwise makes the call. */
+  /** Returns the cached result if its call started less than `maxAge` milliseconds ago. Otherwise makes the call. */
   function get(key: Key, maxAge: number, call: () => Promise<Result>): Promise<Result> {
     const known = kept.get(key);
     if (!known || now() - known.startedAt >= maxAge) return start(key, call, false);
@@ -46,7 +46,7 @@ export function makeKeptCalls<Key, Result>({ now, after }: Pick<Time, 'now' | 'a
     return repeat();
   }
 
-  /** Removes this call, unless another one has replaced it. */
+  /** Removes a call, unless another call has replaced it. */
   function forgetCall(key: Key, call: KeptCall<Result>): void {
     if (kept.get(key) === call) kept.delete(key);
   }
@@ -59,7 +59,7 @@ interface KeptCall<Result> {
   isEarly: boolean;
 }
 
-/** Milliseconds after which a request repeats an early call. This is the time limit of one try. */
+/** The age in milliseconds at which a request repeats an early call. It equals the timeout of one try. */
 const earlyPatience = 1_000;
 
 async function successOf<Result>(result: Promise<Result>): Promise<{ readonly value: Result } | undefined> {

@@ -8,52 +8,53 @@ import type { After } from './timer.ts';
 export const keyKinds = ['signing', 'mac', 'encryption'] as const;
 
 /**
- * The purpose of a key. Each kind is wrapped under its own KMS encryption context (`purpose`), so that a policy can allow a
- * function to unwrap only one kind.
+ * The purpose of a key. Each kind has its own KMS encryption context (`purpose`), so a policy can allow a function to unwrap only one kind.
  */
 export type KeyKind = (typeof keyKinds)[number];
 
-/** Algorithms that access tokens can be signed with (RFC 7518 section 3.1). */
+/** The signature algorithms for access tokens (RFC 7518 section 3.1). */
 export type SigningAlgorithm = 'ES256' | 'RS256';
 
 /**
- * One key of the keyring. Table `Keyring`: partition `kind`, range `generation` (1, 2, …).
- * Its state depends on the time and is not stored: *next* until `activeFrom`, *active* until a later key's `activeFrom`, then
- * *retiring* until the rotation deletes it.
+ * A key of the keyring. Table `Keyring` has the partition key `kind` and the sort key `generation` (1, 2, …). The state of a key depends on
+ * the time and is not stored. A key is *next* until `activeFrom`, *active* until the `activeFrom` of a later key, and then *retiring* until
+ * the rotation deletes it.
  */
 export interface KeyringKey {
   readonly kind: KeyKind;
   readonly generation: number;
-  /** Random and unique. It is the `kid` of tokens, and the `keyId` of refresh tokens and encrypted values. */
+  /** The random, unique id, which is the `kid` of tokens and the `keyId` of refresh tokens and encrypted values. */
   readonly keyId: string;
-  /** Milliseconds since the epoch. */
+  /** The creation time in milliseconds since the epoch. */
   readonly createdAt: number;
-  /** The time of the first use, in milliseconds since the epoch. Until then, the key is only published. */
+  /** The time from which the key is used, in milliseconds since the epoch. Until then, the key is only published. */
   readonly activeFrom: number;
-  /** The key, encrypted by KMS. For `signing`, it is the private key as PKCS #8 DER. For the other kinds, it has 32 bytes. */
+  /** The key as encrypted by KMS. For `signing`, it is the private key as PKCS #8 DER. For the other kinds, it is 32 bytes. */
   readonly wrapped: Uint8Array;
-  /** `signing` only. */
+  /** The signature algorithm. Set only for `signing`. */
   readonly algorithm?: SigningAlgorithm;
-  /** `signing` only: SubjectPublicKeyInfo DER. */
+  /** The public key as SubjectPublicKeyInfo DER. Set only for `signing`. */
   readonly publicKey?: Uint8Array;
 }
 
-/** Thrown when the keyring has no usable key, because the deployment has not created one yet or the rotation deleted it. */
+/** Thrown if the keyring has no usable key, because the deployment has not created one yet or the rotation has deleted it. */
 export class KeyNotFoundError extends Error {
   override readonly name = 'KeyNotFoundError';
   constructor(kind: KeyKind) {
-    super(`The keyring has no usable ${kind} key. The deployment creates them: has its key trigger run?`);
+    super(
+      `The keyring has no usable ${kind} key. Check that the deployment has run its key trigger, which creates the keys.`,
+    );
   }
 }
 
 export type Keyring = ReturnType<typeof makeKeyring>;
 
-/** Returns the KMS encryption context of a kind. Policies grant `kms:Decrypt` only for this context. */
+/** Returns the KMS encryption context of a kind. Policies allow `kms:Decrypt` only for this context. */
 export function keyringContext(kind: KeyKind): Record<string, string> {
   return { purpose: kind };
 }
 
-/** Creates a reader of the `Keyring` table. Its cache lasts at most 30 s. Each function instance creates one reader. */
+/** Creates a reader of table `Keyring`, which caches the list of keys for 30 s. Each process creates one reader. */
 export function makeKeyring({
   dynamo,
   kms,
@@ -61,12 +62,12 @@ export function makeKeyring({
   now,
   after,
 }: StoreParts & {
-  /** Optional if keys are only listed. */
+  /** The KMS client. Optional if keys are only listed. */
   readonly kms?: Pick<KMSClient, 'send'>;
   readonly after: After;
 }) {
   const lists = makeKeptCalls<KeyKind, readonly KeyringKey[]>({ now, after });
-  const lookedUpAt = new Map<KeyKind, number>();
+  const rereadAt = new Map<KeyKind, number>();
   const opened = makeKeptCalls<string, KeyObject>({ now, after });
 
   return { list, active, find, open, prefetch };
@@ -81,28 +82,28 @@ export function makeKeyring({
     return latestOf(kind, await list(kind));
   }
 
-  /** Returns the key with an id, even if it is newer than the cache, or `undefined` if it does not exist. */
+  /** Returns the key with an id, even if the cache does not contain it yet, or `undefined` if it does not exist. */
   async function find(kind: KeyKind, keyId: string): Promise<KeyringKey | undefined> {
     const isWanted = (key: KeyringKey) => key.keyId === keyId;
     const known = (await list(kind)).find(isWanted);
     if (known) return known;
-    const isPauseOver = now() - (lookedUpAt.get(kind) ?? Number.NEGATIVE_INFINITY) >= lookupPause;
-    if (isPauseOver) lookedUpAt.set(kind, now());
-    const keys = lists.get(kind, isPauseOver ? 0 : cacheLifetime, () => readKeys(dynamo, table, kind)); // during the pause, the last result is used
+    const mayReread = now() - (rereadAt.get(kind) ?? Number.NEGATIVE_INFINITY) >= rereadInterval;
+    if (mayReread) rereadAt.set(kind, now());
+    const keys = lists.get(kind, mayReread ? 0 : cacheLifetime, () => readKeys(dynamo, table, kind));
     return (await keys).find(isWanted);
   }
 
   /**
-   * Returns the unwrapped key, which is the private key for `signing`. The first call unwraps it with `kms:Decrypt`, and this keyring
-   * caches it permanently. The infrastructure grants access by kind (`mayUse`).
+   * Returns the unwrapped key, which is the private key for `signing`. The first call unwraps the key with `kms:Decrypt`, and the reader caches
+   * it permanently. The infrastructure grants access by kind (`mayUse`).
    */
   function open(key: KeyringKey): Promise<KeyObject> {
     return opened.get(key.keyId, Number.POSITIVE_INFINITY, () => unwrap(key));
   }
 
   /**
-   * Starts to unwrap the active key of each kind while the function loads. Failures are ignored, because there may be no key yet. The
-   * first request then unwraps the key.
+   * Starts to unwrap the active key of each kind while the function loads. Ignores failures, because there may be no key yet. In that case,
+   * the first request unwraps the key.
    */
   function prefetch(...kinds: readonly KeyKind[]): void {
     for (const kind of kinds) {
@@ -127,7 +128,7 @@ export function makeKeyring({
     return kms
       .send(new DecryptCommand({ CiphertextBlob: wrapped, EncryptionContext: keyringContext(kind) }))
       .then(({ Plaintext: plaintext }) => {
-        if (!plaintext?.length) throw new KeyNotFoundError(kind); // anyone could guess an empty key
+        if (!plaintext?.length) throw new KeyNotFoundError(kind); // an empty key would be insecure
         return keyObject(kind, plaintext);
       });
   }
@@ -135,7 +136,7 @@ export function makeKeyring({
 
 /** Reads all keys of a kind, oldest first, without a cache. */
 export async function readKeys(dynamo: Dynamo, table: string, kind: KeyKind): Promise<readonly KeyringKey[]> {
-  const answer = await dynamo(
+  const output = await dynamo(
     new QueryCommand({
       TableName: table,
       ConsistentRead: true,
@@ -143,16 +144,16 @@ export async function readKeys(dynamo: Dynamo, table: string, kind: KeyKind): Pr
       ExpressionAttributeValues: { ':kind': kind },
     }),
   );
-  return (answer.Items ?? []) as KeyringKey[];
+  return (output.Items ?? []) as KeyringKey[];
 }
 
-/** Maximum age of the cached keyring, in milliseconds. */
+/** The maximum age of the cached list of keys, in milliseconds. */
 const cacheLifetime = 30_000;
 
-/** Minimum interval between reads for unknown key ids, in milliseconds. */
-const lookupPause = 1_000;
+/** The minimum interval between reads for unknown key ids, in milliseconds. */
+const rereadInterval = 1_000;
 
-/** Creates a `KeyObject`, because each use of raw bytes would cost five times as much. */
+/** Creates a `KeyObject`, because each use of raw bytes would take five times as long. */
 function keyObject(kind: KeyKind, plaintext: Uint8Array): KeyObject {
   const key = Buffer.from(plaintext);
   return kind === 'signing' ? createPrivateKey({ key, format: 'der', type: 'pkcs8' }) : createSecretKey(key);

@@ -5,17 +5,17 @@ import { type HttpRequest, type HttpResponse, isRefusal } from './http.ts';
 import { describeError, type Telemetry } from './telemetry.ts';
 
 /**
- * Creates the handler of a function. It adds the invocation to log lines, logs errors and writes metrics. It never logs events, because
- * they contain passwords, tokens, secrets or business data.
+ * Creates the handler of a function. The handler adds the invocation to log lines, logs errors and writes metrics. It never logs events,
+ * because they contain passwords, tokens, secrets or business data.
  *
- * @param checkItself - runs before the version receives traffic. By default, the version only has to start with its environment.
+ * @param checkItself - the self-check before the version receives traffic. @default - checks only that the function starts
  */
 export function makeHandler<Event, Result>(
   { log, startInvocation, metrics }: Telemetry,
   run: (event: Event, context: Context) => Promise<Result>,
   checkItself: () => Promise<unknown> = async () => {},
 ) {
-  // No early response on timeout: the unfinished work would continue when Lambda thaws the process.
+  // An early response before the timeout is disabled, because unfinished work would continue when Lambda thaws the process.
   return middy<Event, Result | undefined>({ timeoutEarlyInMillis: 0 })
     .use({ before: ({ event, context }) => startInvocation(context, requestIdOf(event)) })
     .use({ onError: ({ error }) => log.error('invocation.failed', describeError(error)) })
@@ -27,7 +27,7 @@ export function makeHandler<Event, Result>(
     });
 }
 
-/** The event of a self-check. Event sources never send this form. */
+/** The event that requests a self-check. Event sources never send it. */
 export const selfCheckEvent = { selfCheck: true };
 
 /** Creates the handler of a function behind an HTTP API. */
@@ -39,7 +39,7 @@ export function makeHttpHandler<Request = HttpRequest, Response extends HttpResp
   return makeHandler<Request, Response>(telemetry, answer, checkItself).use(countFailures(telemetry));
 }
 
-/** The functions behind the APIs, by their `service` metric dimension. The release of each function watches its metrics. */
+/** The functions behind the APIs, by their `service` metric dimension. A release of a function monitors the function's metrics. */
 export type HttpService = 'token' | 'revoke' | 'introspect' | 'discovery' | 'webhooks' | 'history';
 
 function isSelfCheck(event: unknown): boolean {
@@ -52,9 +52,9 @@ function requestIdOf(event: unknown): string | undefined {
 }
 
 /**
- * Counts responses with status 500 or 503 that service faults caused, because Lambda does not count these as errors. It counts them per
- * service, and in total for an alarm. Responses with 500 are also counted per function version, to distinguish a release from the
- * previous one while both handle requests.
+ * Counts responses with status 500 or 503 that service faults caused, because Lambda does not count them as errors. Counts them per service,
+ * and in total for an alarm. Also counts responses with status 500 per function version, to distinguish a release from the previous version
+ * while both handle requests.
  */
 function countFailures({ service, metrics }: Telemetry): MiddlewareObj<unknown, HttpResponse | undefined> {
   return {

@@ -1,4 +1,4 @@
-/** The names of log lines (`area.event`), by area. They are stable because queries use them. `docs/logs.md` lists them. */
+/** The names of log lines (`area.event`), by area. They are stable, because queries use them. `docs/logs.md` describes them. */
 export const logNames = {
   api: ['dependency_busy', 'failed', 'refused', 'request'],
   delivery: [

@@ -1,13 +1,13 @@
 import { type Clock, isoTime } from './clock.ts';
 import type { LogName } from './log-names.ts';
 
-/** Writes log lines. `message` is a stable name, and `fields` contains the details. */
+/** Writes log lines. `message` is the stable name of a line, and `fields` contains its details. */
 export type Log = Readonly<Record<'info' | 'warn' | 'error', (message: LogName, fields?: LogFields) => void>>;
 
 /**
- * Creates the log of a function: one JSON object per line. Lines are billed by size, so they omit the function and version, which the
- * log group shows. Only warnings and errors contain the invocation's id. Every line contains the request's id, which the caller also
- * received. `LOG_LEVEL` is the minimum level (ADR 14).
+ * Creates the log of a function, which has one JSON object per line. Lines are billed by size, so they omit the function and the version,
+ * which the log group and the stream contain. Only warnings and errors contain the invocation id. Every line contains the request id, which
+ * the caller also receives. `LOG_LEVEL` is the minimum level (ADR 14).
  */
 export function makeLog(service: string, now: Clock) {
   const minRank = ranks[process.env.LOG_LEVEL ?? ''] ?? 0;
@@ -17,7 +17,7 @@ export function makeLog(service: string, now: Clock) {
   const log: Log = { info: writer('INFO'), warn: writer('WARN'), error: writer('ERROR') };
   return { log, startInvocation };
 
-  /** Sets the invocation of the following lines and, for an HTTP API, the gateway's id of its request. */
+  /** Sets the invocation of the following lines and, for an HTTP API, the request id of the gateway. */
   function startInvocation({ awsRequestId }: { readonly awsRequestId: string }, gatewayRequestId?: string): void {
     invocationId = awsRequestId;
     requestId = gatewayRequestId;
@@ -37,7 +37,7 @@ export function makeLog(service: string, now: Clock) {
   }
 }
 
-/** The fields of a line. For an error, `describeError` returns the loggable fields. */
+/** The fields of a line. `describeError` returns the loggable fields of an error. */
 interface LogFields {
   readonly [name: string]: Loggable;
 }
@@ -55,14 +55,14 @@ type Level = 'INFO' | 'WARN' | 'ERROR';
 
 const ranks: Readonly<Record<string, number>> = { INFO: 1, WARN: 2, ERROR: 3 };
 
-/** The trace of an invocation, if it is sampled. */
+/** Matches the trace header of a sampled invocation. */
 const sampledTrace = /^Root=([0-9a-f-]{35});.*\bSampled=1\b/;
 
 function isLogged(value: Loggable): boolean {
   return value !== undefined && value !== null && value !== '';
 }
 
-/** Serializes a line. A value that JSON cannot represent, which the types forbid, reduces the line to its main fields. */
+/** Serializes a line. If JSON cannot represent a value, which the types forbid, serializes only the main fields. */
 function toJson(line: Record<string, Loggable>): string {
   try {
     return JSON.stringify(line);

@@ -1,7 +1,7 @@
-/** Sets a value as the newest entry of a memory, and removes the oldest entry beyond `maxEntries`. */
-export function remember<Key, Value>(memory: Map<Key, Value>, key: Key, value: Value, maxEntries: number): void {
-  memory.delete(key);
-  memory.set(key, value);
-  const oldest = memory.size > maxEntries ? memory.keys().next() : undefined;
-  if (oldest && !oldest.done) memory.delete(oldest.value);
+/** Sets a value as the newest entry of a cache, and removes the oldest entry if the cache exceeds `maxEntries`. */
+export function remember<Key, Value>(cache: Map<Key, Value>, key: Key, value: Value, maxEntries: number): void {
+  cache.delete(key);
+  cache.set(key, value);
+  const oldest = cache.size > maxEntries ? cache.keys().next() : undefined;
+  if (oldest && !oldest.done) cache.delete(oldest.value);
 }

@@ -1,32 +1,32 @@
 /**
- * The routes of a part of the service, by name. Each is a gateway path with the operations that a function handles. The table is
- * plain data for functions, infrastructure and the OpenAPI document.
+ * The routes of a part of the service, by name. A route is a gateway path with the operations that a function handles. The table is plain
+ * data for functions, infrastructure and the OpenAPI document.
  */
 export type RouteTable<Access extends string = string, Refusal extends string = string> = Readonly<
   Record<string, Route<Access, Refusal>>
 >;
 
-/** A path of a host. */
+/** A path with its operations. */
 export interface Route<Access extends string = string, Refusal extends string = string> {
-  /** For example `/v1/webhooks/{evento}`. A parameter `{…}` matches one non-empty segment. */
+  /** The path, such as `/v1/webhooks/{evento}`. A parameter `{…}` matches one non-empty segment. */
   readonly path: string;
   readonly throttle: ThrottleClass;
-  /** By operation id, in the order of the `Allow` header. HEAD is not listed: every path with GET supports it. */
+  /** The operations by id, in the order of the `Allow` header. HEAD is not listed, because every path with GET supports it. */
   readonly operations: Readonly<Record<string, RouteOperation<Access, Refusal>>>;
 }
 
-/** A method of a path. */
+/** An operation of a path. */
 export interface RouteOperation<Access extends string = string, Refusal extends string = string> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** The required authentication. `public` allows anonymous requests. */
   readonly access: Access;
-  /** True if the handler reads the body. If not, a small body is ignored. */
+  /** True if the handler reads the body. Otherwise, a small body is ignored. */
   readonly takesBody?: true;
-  /** The names of the operation's own refusals in the tables of refusals. Its kind has further refusals. This list is complete. */
+  /** All errors that are specific to the operation, by name. Errors that are common to all such operations are not listed. */
   readonly refusals: readonly Refusal[];
 }
 
-/** The callers of a route, which determine its rate limit. */
+/** The class of callers of a route, which determines the rate limit. */
 export type ThrottleClass = 'token' | 'auth' | 'management' | 'public';
 
 export type OperationId<Table extends RouteTable> = NamesIn<Operations<Table>>;

@@ -1,5 +1,5 @@
 /**
- * Replaces `node:process` in the bundles. Its import in an ES module reads every property, which opens standard input, lists all of
- * Node's options and costs start-up time.
+ * Replaces `node:process` in the bundles. An import of `node:process` in an ES module reads every property, which opens standard input,
+ * lists all options of Node.js and increases the start-up time.
  */
 export const { env, versions } = globalThis.process;

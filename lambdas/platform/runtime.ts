@@ -10,11 +10,11 @@ import { type Random, systemRandom } from './random.ts';
 import { systemTime, type Time } from './timer.ts';
 
 /**
- * All effects outside a process. Compositions (`*.composition.ts`) receive the part that their function needs and pass narrow functions on:
- * `dynamo` to a store, `now` to a rule. Tests pass virtual time and their own services, so that a function is deterministic.
+ * All external effects of a process. A composition (`*.composition.ts`) receives the effects that its function needs, and passes them on as
+ * narrow functions, such as `dynamo` to a store. Tests pass virtual time and their own services, so a function is deterministic.
  *
  * A handler passes the real effects. All handlers share `systemRuntime`. Functions such as `makeDynamo` and `makeSqs` create the others, so
- * that a bundle contains only the clients that its function uses.
+ * a bundle contains only the clients that its function uses.
  */
 export interface Runtime {
   readonly time: Time;
@@ -34,7 +34,7 @@ export interface Runtime {
   readonly fetch: (url: string, request: RequestInit) => Promise<Response>;
 }
 
-/** The real effects that every function has. */
+/** The real effects that all functions share. */
 export const systemRuntime: Pick<Runtime, 'time' | 'random' | 'keyDerivation'> = {
   time: systemTime,
   random: systemRandom,

@@ -6,10 +6,10 @@ import { type Log, makeLog } from './log.ts';
 export type Telemetry = ReturnType<typeof makeTelemetry>;
 
 /**
- * Creates the structured logs (one JSON object per line) and metrics (CloudWatch embedded metric format) of a function. Neither may
- * contain the body of a request or message, so each logged field is listed explicitly.
+ * Creates the log (one JSON object per line) and the metrics (CloudWatch embedded metric format) of a function. They must not contain the
+ * body of a request or a message, so callers pass each logged field explicitly.
  *
- * @param countedAs - the `service` of the metrics. Functions with the same `service` share their metrics, which alarms watch.
+ * @param countedAs - the `service` dimension of the metrics. Functions with the same `service` share their metrics.
  */
 export function makeTelemetry<Service extends string>(
   serviceName: Service,
@@ -18,7 +18,7 @@ export function makeTelemetry<Service extends string>(
 ) {
   const { log: written, startInvocation } = makeLog(serviceName, now);
   const log: Log = { ...written, warn: countingThrottles(written.warn), error: countingThrottles(written.error) };
-  const metrics = new Metrics({ serviceName: countedAs, logger: quiet }); // the environment contains the namespace, one per stage
+  const metrics = new Metrics({ serviceName: countedAs, logger: quiet }); // the environment contains the stage's namespace
   return { service: serviceName, log, startInvocation, metrics, count, measure };
 
   /** Adds to a metric, which the handler's middleware writes. */
@@ -32,8 +32,8 @@ export function makeTelemetry<Service extends string>(
   }
 
   /**
-   * Counts each log line of a throttled call, in all functions together, for an alarm. A throttled call that succeeds on retry is
-   * not logged.
+   * Counts each log line about a throttled call in a metric that all functions share, for an alarm. A throttled call that succeeds on retry
+   * is not logged.
    */
   function countingThrottles(write: Log['error']): Log['error'] {
     return function writeAndCount(message, fields) {
@@ -55,18 +55,18 @@ export type ErrorDescription = Partial<AwsCall> & {
   readonly errorName: string;
   /** The system error code, such as `ECONNREFUSED`. */
   readonly errorCode?: string;
-  /** The status and request id of the AWS response, and the number of tries. */
+  /** The status of the AWS response. `awsRequestId` is its request id, and `tries` is the number of tries. */
   readonly httpStatus?: number;
   readonly awsRequestId?: string;
   readonly tries?: number;
   readonly at?: readonly string[];
-  /** The description of the error's cause, which may have a cause itself. */
+  /** The description of the error's cause, which may also have a cause. */
   readonly cause?: ErrorDescription;
 };
 
 /**
- * Describes an error for the log: its name, the failed AWS call, its stack frames and its cause. It omits the message, which may
- * quote processed data.
+ * Describes an error for the log. The description contains the name, the failed AWS call, the stack frames and the cause, but not the
+ * message, which may quote processed data.
  */
 export function describeError(error: unknown, causes = maxCauses): ErrorDescription {
   if (!(error instanceof Error)) return { errorName: typeof error };
@@ -84,7 +84,7 @@ export function describeError(error: unknown, causes = maxCauses): ErrorDescript
   };
 }
 
-/** Returns the stack frames of an error. Removes the message from the stack first, because its lines may look like frames. */
+/** Returns the stack frames of an error. Removes the message first, because lines of the message may resemble frames. */
 function framesOf({ stack = '', message }: Error): readonly string[] {
   const start = stack.indexOf(message);
   const lines = stack.slice(start === -1 ? 0 : start + message.length).split('\n');
@@ -93,7 +93,7 @@ function framesOf({ stack = '', message }: Error): readonly string[] {
     .map(line => line.trim());
 }
 
-/** Maximum depth of causes, which may be cyclic. */
+/** The maximum depth of causes, which may be cyclic. */
 const maxCauses = 2;
 
 /** Suppresses the warning that Metrics logs for each invocation without metrics. */

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, systemClock } from './clock.ts';
 
-/** The time of a process. */
+/** The clocks and timers of a process. */
 export interface Time {
   readonly now: Clock;
-  /** Monotonic time in milliseconds. */
+  /** Returns the monotonic time in milliseconds. */
   readonly elapsed: () => number;
   readonly after: After;
   readonly pause: Pause;
   readonly turn: Turn;
 }
 
-/** Calls back after this many milliseconds. Returns a function that cancels the timer. */
+/** Calls `callback` after this many milliseconds. Returns the function that cancels the timer. */
 export type After = (milliseconds: number, callback: () => void) => () => void;
 
 /** Resolves after this many milliseconds. Rejects if the signal aborts first. */
@@ -32,8 +32,8 @@ export const systemTime: Time = {
 };
 
 /**
- * Creates timers that call back after pending events are handled, so that a response received while the process was busy is read
- * before its timeout.
+ * Creates timers that call back after pending events are handled, so a response that arrived while the process was busy is processed before
+ * its timeout.
  */
 export function makeAfterEvents({ after, turn }: Pick<Time, 'after' | 'turn'>): After {
   return function afterEvents(milliseconds, callback) {
@@ -49,7 +49,7 @@ export function makeAfterEvents({ after, turn }: Pick<Time, 'after' | 'turn'>): 
   };
 }
 
-/** The system's timers that call back after pending events, for code that uses its own sockets. */
+/** The system's timers that call back after pending events, for code that opens real sockets. */
 export const afterEvents = makeAfterEvents(systemTime);
 
 /** Resolves with the promise's value, or with `undefined` after this many milliseconds. */
@@ -68,7 +68,7 @@ export async function withDeadline<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const end = new AbortController();
-  const cancel = after(milliseconds, () => end.abort(new DOMException('The time is over.', 'TimeoutError')));
+  const cancel = after(milliseconds, () => end.abort(new DOMException('The deadline has passed.', 'TimeoutError')));
   return work(end.signal).finally(() => {
     cancel();
     end.abort();

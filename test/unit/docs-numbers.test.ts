@@ -42,7 +42,7 @@ const stage = stageConfiguration('dev');
 const { slowConcurrency } = laneConcurrency(1_000);
 const slowAttempts =
   slowConcurrency *
-  slowLaneSlots(slowConcurrency)({ webhooks: 1, ofOthers: 0, finished: 0, isQuick: false, isAskedFor: false });
+  slowLaneSlots(slowConcurrency)({ webhooks: 1, ofOthers: 0, finished: 0, isQuick: false, isRequested: false });
 
 /** The longest wait of a delivery in the slow lane, as a multiple of its age. */
 const maxSlowWait = slowLaneWait(3_600_000, () => 1) / 3_600_000;

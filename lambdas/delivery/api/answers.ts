@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import { deliveryRecord, wireReplayStates } from '../representation.ts';
 
 /*
- * The responses of the API of deliveries, except a delivery's record. The API's functions import only the types. Clients and the
- * OpenAPI document use the schemas.
+ * The response schemas of the deliveries API, except the record of a delivery. The API's functions import only the types. Clients
+ * and the OpenAPI document use the schemas.
  */
 
 /** A page of deliveries, newest first. */

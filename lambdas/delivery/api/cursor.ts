@@ -1,18 +1,18 @@
-/** Returns the cursor of the next page, which starts after this range key of index `byWebhook`. */
+/** Returns the cursor of the page that starts after this range key of index `byWebhook`. */
 export function encodeCursor(listKey: string): string {
   return Buffer.from(listKey).toString('base64url');
 }
 
 /**
- * Returns the range key in a cursor, or `undefined` if the cursor is malformed. A cursor is neither secret nor signed, because it is
- * only a position in a list, and the list always belongs to the caller.
+ * Returns the range key in a cursor, or `undefined` if the cursor is malformed. A cursor is neither secret nor signed, because it only
+ * marks a position in the caller's own list.
  */
 export function decodeCursor(text: string): string | undefined {
   const listKey = Buffer.from(text, 'base64url').toString('latin1');
   return listKeyPattern.test(listKey) && encodeCursor(listKey) === text ? listKey : undefined;
 }
 
-/** Returns the id of the delivery at a position of the list. */
+/** Returns the id of the delivery at a list position. */
 export function deliveryIdIn(listKey: string): string {
   return listKey.slice(listKey.indexOf('#') + 1);
 }

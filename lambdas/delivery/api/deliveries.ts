@@ -35,7 +35,7 @@ export function makeDeliveryHandlers(dependencies: {
     const { estado: state, desde: from, ate: before, limite: limit, cursor: after } = query;
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
-    const webhook = await findWebhookAndPlace(context, eventName, after);
+    const webhook = await findWebhookForCursor(context, eventName, after);
     const registration = webhook ?? null;
     const selection = { accountId, eventName, state, from, before, limit, after, registration };
     const { deliveries, next } = await readHistory(selection);
@@ -46,15 +46,15 @@ export function makeDeliveryHandlers(dependencies: {
     });
   }
 
-  /** Finds the webhook. @throws {Problem} 422 if the cursor belongs to the account's list of another event. */
-  async function findWebhookAndPlace(
+  /** Finds the webhook. @throws {Problem} 422 if the cursor belongs to another event's list of the same account. */
+  async function findWebhookForCursor(
     { caller: { accountId }, refuse }: Context<'listDeliveries'>,
     eventName: EventName,
     after: string | undefined,
   ): Promise<Webhook | undefined> {
     if (after === undefined) return findWebhook(accountId, eventName);
     const { delivery, webhook } = await findDeliveryWithWebhook(deliveryIdIn(after), accountId, eventName);
-    // The response does not reveal that another account has the delivery.
+    // For a delivery of another account, the response must not reveal that the delivery exists.
     if (delivery?.accountId === accountId && delivery.eventName !== eventName) {
       throw refuse('validation_failed', { errors: [finding({ parameter: 'cursor' }, deliveryFindings.cursor)] });
     }
@@ -78,7 +78,7 @@ export function makeDeliveryHandlers(dependencies: {
     return jsonResponse<typeof acceptedDelivery>(202, { id: delivery.id });
   }
 
-  /** Finds the delivery that the path names, if it belongs to the account and the event, and the webhook that is currently registered. */
+  /** Finds the current webhook, and the delivery in the path if it belongs to the account and the event. */
   async function findDelivery(
     context: RequestContext<'webhook_not_found' | 'delivery_not_found'>,
   ): Promise<{ delivery: Delivery; webhook: Webhook | undefined }> {
@@ -93,7 +93,7 @@ export function makeDeliveryHandlers(dependencies: {
     throw context.refuse('delivery_not_found');
   }
 
-  /** Throws only if there is neither a webhook nor a history, because the history outlives its webhook. Any page may be empty. */
+  /** Throws only if neither a webhook nor a history exists, because the history outlives its webhook. Any page may be empty. */
   async function requireWebhookOrHistory(
     context: RequestContext<'webhook_not_found'>,
     eventName: EventName,

@@ -1,6 +1,6 @@
 import type { FindingTable } from '../../api/findings.ts';
 
-/** The findings about a query of the history and about a request for a replay. */
+/** The validation errors of history queries and replay requests. */
 export const deliveryFindings = {
   limite_number: {
     code: 'invalid_value',
@@ -24,7 +24,7 @@ export const deliveryFindings = {
   },
   unknown_parameter: {
     code: 'unknown_field',
-    en: 'This parameter does not exist here.',
+    en: 'This operation has no such parameter.',
     pt: 'Não existe esse parâmetro aqui.',
   },
   repeated: { code: 'repeated', en: 'Send this parameter only once.', pt: 'Informe este parâmetro uma única vez.' },

@@ -33,14 +33,14 @@ const replayedState = z.pipe(
   z.transform(word => (word === wireStates.failed ? 'failed' : 'held')),
 );
 
-/** The rule for both times of a range. It is checked if both are valid, even if other fields are not. */
+/** The rule for the two times of a range. The schema checks it if both times are valid, even if other fields are invalid. */
 const rangeRule = {
   path: ['ate'],
   error: message(deliveryFindings.range),
   when: ({ issues }: { issues: readonly Issue[] }) => !issues.some(concernsRange),
 };
 
-/** The query of a history. Every parameter is optional. */
+/** The query parameters of the history. All of them are optional. */
 export const historyQuery = z
   .strictObject({
     estado: z.optional(z.pipe(z.enum(Object.values(wireStates)), z.transform(stateFromWire))),
@@ -51,7 +51,7 @@ export const historyQuery = z
   })
   .check(z.refine(isRange, rangeRule));
 
-/** The body that starts a replay. `desde` and `ate` limit the time at which events were accepted. */
+/** The body of a request to start a replay. It selects events that were accepted from `desde` up to, but excluding, `ate`. */
 export const replayRequest = z
   .strictObject({ desde: dateTime, ate: dateTime, estado: replayedState })
   .check(z.refine(isRange, rangeRule));
@@ -59,7 +59,7 @@ export const replayRequest = z
 /**
  * Parses a query string strictly. Unknown and repeated parameters are rejected, and empty parameters count as absent.
  *
- * @throws {Problem} 422 with every finding.
+ * @throws {Problem} 422 with all findings.
  */
 export function parseQuery<Schema extends z.ZodMiniObject>(
   schema: Schema,
@@ -68,13 +68,13 @@ export function parseQuery<Schema extends z.ZodMiniObject>(
 ): z.output<Schema> {
   const seen = new Set<string>();
   const repeated = new Set<string>();
-  const given: [name: string, text: string][] = [];
+  const parameters: [name: string, text: string][] = [];
   for (const [name, text] of new URLSearchParams(queryString)) {
     if (seen.has(name)) repeated.add(name);
     seen.add(name);
-    if (text !== '' || !Object.hasOwn(schema.shape, name)) given.push([name, text]);
+    if (text !== '' || !Object.hasOwn(schema.shape, name)) parameters.push([name, text]);
   }
-  const { value, findings } = validate(schema, Object.fromEntries(given));
+  const { value, findings } = validate(schema, Object.fromEntries(parameters));
   const all = [
     ...findings.map(aboutParameter),
     ...[...repeated].map(parameter => finding({ parameter }, deliveryFindings.repeated)),
@@ -92,12 +92,12 @@ function concernsRange({ code, path: [name] = [] }: Issue): boolean {
   return code !== 'unrecognized_keys' && (name === undefined || name === 'desde' || name === 'ate');
 }
 
-/** Returns whether a range is not empty. It includes its start and excludes its end. */
+/** Returns whether a range is not empty. A range includes its start and excludes its end. */
 function isRange({ desde, ate }: { desde?: number | undefined; ate?: number | undefined }): boolean {
   return desde === undefined || ate === undefined || desde < ate;
 }
 
-/** Replaces the JSON Pointer of a finding, which escapes slash and tilde (RFC 6901 section 3), with the name of a query parameter. */
+/** Replaces a finding's JSON Pointer, which escapes slashes and tildes (RFC 6901 section 3), with the query parameter's name. */
 function aboutParameter(found: Finding): Finding {
   if (!('pointer' in found)) return found;
   const { pointer, ...reason } = found;

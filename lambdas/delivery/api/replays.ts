@@ -39,7 +39,7 @@ export function makeReplayHandlers(dependencies: {
     if (webhook.status === 'suspended') throw refuse('webhook_suspended');
     const start = () => dependencies.startReplay(webhook, { from, to, wanted });
     const { outcome, replay } = await tryChange(refuse, start);
-    // `Location` helps a client that lost the response to the request that started the replay.
+    // `Location` helps a client that did not receive the response to its first request.
     if (outcome === 'running') throw refuse('replay_in_progress', { headers: locationOf(replay) });
     return jsonResponse<typeof replayRecord>(202, toReplayRecord(replay), locationOf(replay));
   }
@@ -56,7 +56,7 @@ export function makeReplayHandlers(dependencies: {
     return noContent;
   }
 
-  /** Finds the replay that the path names. Replays outlive their webhook, as the history does. */
+  /** Finds the replay in the path. Replays outlive their webhook, as the history does. */
   async function findReplay(context: RequestContext<'webhook_not_found' | 'replay_not_found'>): Promise<Replay> {
     const eventName = requireEventName(context);
     const { id = '' } = context.path;

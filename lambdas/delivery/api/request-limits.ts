@@ -6,8 +6,8 @@ import { headKey } from '../store/head-key.ts';
 export type RequestLimits = ReturnType<typeof makeRequestLimits>;
 
 /**
- * Creates the limits. Each limit counts a request, or returns the whole seconds to wait if it is reached. The counts are the items
- * `limit#tests#<account>` and `limit#resends#<account>#<event>` of table `Deliveries`.
+ * Creates the limits of tests and resends. Each function counts a request, or returns the whole seconds to wait if the limit is reached.
+ * The counts are the items `limit#tests#<account>` and `limit#resends#<account>#<event>` of table `Deliveries`.
  */
 export function makeRequestLimits({ testLimit, resendLimit, ...stored }: StoreParts & typeof requestLimits) {
   const tests = limitOf(stored, testLimit, testLimitId);
@@ -24,8 +24,8 @@ export function makeRequestLimits({ testLimit, resendLimit, ...stored }: StorePa
 }
 
 /**
- * Creates the limit of an account's registrations and replacements in one minute. The count is item
- * `limit#registrations#<account>` of table `Deliveries`.
+ * Creates the limit of an account's registrations and replacements per minute. The count is the item `limit#registrations#<account>` of
+ * table `Deliveries`.
  */
 export function makeCountRegistration({
   registrationLimit,
@@ -34,11 +34,11 @@ export function makeCountRegistration({
   return limitOf(stored, registrationLimit, registrationLimitId).countWithinLimit;
 }
 
-/** The maximum number of requests in one minute. */
+/** The maximum number of requests per minute. */
 export const requestLimits: {
-  /** Tests per account. */
+  /** The maximum number of tests per account. */
   readonly testLimit: number;
-  /** Resends per account and event. A new registration does not reset the count. */
+  /** The maximum number of resends per account and event. A new registration does not reset the count. */
   readonly resendLimit: number;
 } = { testLimit: 10, resendLimit: 60 };
 

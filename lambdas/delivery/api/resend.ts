@@ -9,7 +9,7 @@ import { expedited, restarted } from '../transitions.ts';
 /** The reason why a delivery cannot be resent. */
 export type ResendRefusal = 'webhook_suspended' | 'webhook_replaced' | 'test_delivery';
 
-/** Returns why a delivery cannot be resent, if so. Its webhook must be active and unchanged, and the delivery must not be a test. */
+/** Returns why a delivery cannot be resent, or `undefined` if it can. Its webhook must be active and unchanged, and it must not be a test. */
 export function resendRefusal(delivery: Delivery, webhook: Webhook): ResendRefusal | undefined {
   if (webhook.status === 'suspended') return 'webhook_suspended';
   if (webhook.webhookId !== delivery.webhookId) return 'webhook_replaced';
@@ -17,13 +17,13 @@ export function resendRefusal(delivery: Delivery, webhook: Webhook): ResendRefus
 }
 
 /**
- * Resends a delivery that passed `resendRefusal`. A delivery in a final state starts a new schedule. The next attempt of a waiting
- * delivery is made now and is not charged. If an attempt may be in flight, the delivery does not change, because the outcome of that
- * attempt counts. Returns whether the delivery changed.
+ * Resends a delivery that passed `resendRefusal`. A delivery in a final state starts a new schedule. A waiting delivery is attempted now,
+ * and the attempt is not charged. If an attempt may be in flight, the delivery does not change, because the outcome of that attempt
+ * counts. Returns whether the delivery changed.
  */
 export type Resend = (delivery: Delivery) => Promise<boolean>;
 
-/** Returns the function that resends. It stores a resend before it sends the message, so that the sweeper can replace a lost message. */
+/** Returns the function that resends. It stores the resend before it sends the message, so the sweeper can replace a lost message. */
 export function makeResend(
   dependencies: Pick<DeliveryTelemetry, 'log'> & {
     readonly store: Pick<DeliveryStore, 'update' | 'read'>;
@@ -45,17 +45,17 @@ export function makeResend(
       if (!found || !isSameTurn(found, delivery)) return false;
       latest = found;
     }
-    throw new Error('The delivery changes too often just now.');
+    throw new Error('Could not resend the delivery, because other processes kept changing it. Try again.');
   };
 }
 
-/** Returns whether the delivery has neither a later resend nor a later outcome. A claim of the sweeper does not count. */
+/** Returns whether the delivery has had no resend and no outcome since it was read. A claim by the sweeper does not count. */
 function isSameTurn(found: Delivery, read: Delivery): boolean {
   const { state, attempt, expedited } = read;
   return found.state === state && found.attempt === attempt && found.expedited?.at === expedited?.at;
 }
 
-/** The maximum number of tries while other processes change the delivery's wait. */
+/** The maximum number of tries while other processes change the delivery. */
 const maxTries = 5;
 
 function resent(delivery: Delivery, now: number): WaitingDelivery | undefined {

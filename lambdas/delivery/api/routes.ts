@@ -81,7 +81,7 @@ export const deliveryRoutes = {
 export const deliveryProblems = {
   delivery_not_found: {
     status: 404,
-    en: 'This webhook has no such delivery, or its retention has ended.',
+    en: 'This webhook has no such delivery, or the delivery has expired.',
     pt: 'Este webhook não tem essa entrega, ou o prazo em que ela fica guardada já passou.',
   },
   webhook_replaced: {
@@ -108,7 +108,7 @@ export const deliveryProblems = {
   },
   replay_not_found: {
     status: 404,
-    en: 'This webhook has no such replay, or it was deleted or its retention has ended.',
+    en: 'This webhook has no such replay, or the replay was deleted or has expired.',
     pt: 'Este webhook não tem esse reenvio, ou ele foi excluído, ou o prazo em que fica guardado já passou.',
   },
   replay_in_progress: {

@@ -16,9 +16,9 @@ import type { RequestLimits } from './request-limits.ts';
 import type { deliveryRoutes } from './routes.ts';
 
 /**
- * Returns the function that sends a sample event to a webhook. It stores the delivery, then sends it to the retry lane. If the
- * message is lost, the sweeper sends another. This function needs neither the receiver's credentials nor access to its network.
- * The write to the webhook fails if an operator has suspended it.
+ * Returns the function that sends a sample event to a webhook. It stores the delivery and sends a message to the retry lane, so the API
+ * needs neither the receiver's credentials nor access to its network. If the message is lost, the sweeper resends it. The write to the
+ * webhook fails if an operator has suspended the webhook.
  */
 export function makeSendTest(
   dependencies: Pick<DeliveryTelemetry, 'log'> & {

@@ -5,14 +5,14 @@ import type { Lane } from '../lane-routing.ts';
 import { mayRecover, type Slowness } from '../lanes/slowness.ts';
 import type { SlownessTracker } from '../lanes/slowness-tracker.ts';
 
-/** An attempt is slow if it takes longer than this, from resolving the name to the last header, in milliseconds. */
+/** An attempt is slow if it takes longer than this many milliseconds from name resolution to the last response header. */
 export const slowAfter = 2_000;
 
-/** Watches one attempt. It records whether the attempt is slow and may cancel it, but does not enforce the timeout. */
+/** Watches one attempt. The watch records whether the attempt is slow and may cancel it, but does not enforce the timeout. */
 export interface AttemptWatch {
   /** Aborted when the watch cancels the attempt. */
   readonly signal: AbortSignal;
-  /** Called before the name is resolved. Our own work before that does not make a webhook slow. */
+  /** Called before the name is resolved. The service's own work before that does not make a webhook slow. */
   onResolving(): void;
   /** Called when the last header has arrived. */
   onAnswered(): void;
@@ -20,7 +20,7 @@ export interface AttemptWatch {
   end(outcome: AttemptOutcome): Promise<void>;
 }
 
-/** @param isBusy - returns whether other messages may wait for the attempt's slot. */
+/** Starts the watch of one attempt. @param isBusy - returns whether other messages may be waiting for the attempt's slot. */
 export type StartAttemptWatch = (webhook: Webhook, slowness: Slowness, isBusy: () => boolean) => AttemptWatch;
 
 export interface AttemptWatchDependencies extends Pick<Time, 'now' | 'elapsed' | 'after' | 'turn'> {
@@ -30,7 +30,7 @@ export interface AttemptWatchDependencies extends Pick<Time, 'now' | 'elapsed' |
 }
 
 /**
- * Returns the function that starts a watch. It records a webhook as slow while the attempt is in flight. If it waited for the timeout,
+ * Returns the function that starts a watch. The watch records a slow attempt while it is in flight. If the watch waited for the timeout,
  * every further attempt would occupy another slot until then.
  */
 export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): StartAttemptWatch {
@@ -41,14 +41,14 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
     const controller = new AbortController();
     const stored: Promise<void>[] = [];
     let cancelTimer = () => {};
-    let beganAt: number | undefined;
+    let startedAt: number | undefined;
     let answeredAt: number | undefined;
     let wasSlow = false;
 
     return {
       signal: controller.signal,
       onResolving() {
-        beganAt = elapsed();
+        startedAt = elapsed();
         cancelTimer = afterEvents(slowAfter, onSlow);
       },
       onAnswered() {
@@ -58,20 +58,20 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
       async end(outcome) {
         const endedAt = answeredAt ?? elapsed();
         cancelTimer();
-        if (beganAt !== undefined && outcome.outcome !== 'internal_error') record(endedAt - beganAt, outcome);
+        if (startedAt !== undefined && outcome.outcome !== 'internal_error') record(endedAt - startedAt, outcome);
         await Promise.all(stored);
       },
     };
 
     function onSlow(): void {
       recordSlow();
-      giveUpIfBusy();
+      cancelIfBusy();
     }
 
-    function giveUpIfBusy(): void {
+    function cancelIfBusy(): void {
       if (lane === 'slow') return;
       if (isBusy()) controller.abort();
-      else cancelTimer = afterEvents(lookAgainAfter, giveUpIfBusy);
+      else cancelTimer = afterEvents(busyCheckInterval, cancelIfBusy);
     }
 
     function recordSlow(): void {
@@ -79,10 +79,10 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
       stored.push(tracker.recordSlow(webhook));
     }
 
-    function record(took: number, { record: { status } }: AttemptOutcome): void {
-      // The timer may not have fired yet if the last header came just after its time.
-      if (took > slowAfter && !wasSlow) recordSlow();
-      if (took > slowAfter || wasSlow) return;
+    function record(durationMs: number, { record: { status } }: AttemptOutcome): void {
+      // If the last header arrived just after the limit, the timer may not have fired yet.
+      if (durationMs > slowAfter && !wasSlow) recordSlow();
+      if (durationMs > slowAfter || wasSlow) return;
       tracker.recordQuick(webhook);
       const isAnswered = status !== null;
       if (isAnswered && mayRecover(slowness, now())) stored.push(tracker.recordQuickAnswer(webhook));
@@ -90,5 +90,5 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
   };
 }
 
-/** The interval of further checks of a slow attempt, in milliseconds, because the process may become busy later. */
-const lookAgainAfter = 1_000;
+/** A slow attempt is checked again at this interval in milliseconds, because the process may become busy later. */
+const busyCheckInterval = 1_000;

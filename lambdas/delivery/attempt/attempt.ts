@@ -10,27 +10,27 @@ import type { AttemptWatch } from './attempt-watch.ts';
 import { makeRedaction } from './redaction.ts';
 import { signatureHeader } from './signature.ts';
 
-/** The timeout of a connection to each address of a receiver, by lane, in milliseconds. */
+/** The connection timeout for each address of a receiver in milliseconds, by lane. */
 export const connectTimeouts = { first: 700, retry: 700, slow: 4_000 } as const;
 
-/** Makes one attempt: at most one POST that a receiver sees. Never throws. */
+/** Makes one attempt, in which a receiver sees at most one POST. Never throws. */
 export type Attempt = (webhook: Webhook, delivery: Delivery, progress?: AttemptProgress) => Promise<AttemptOutcome>;
 
 export interface AttemptDependencies {
-  /** The guarded client. It prevents server-side request forgery (SSRF), because it checks every address before it connects. */
+  /** The guarded client, which prevents server-side request forgery (SSRF) by checking every address before it connects. */
   readonly post: GuardedPost;
   readonly encryption: Pick<Encryption, 'decrypt'>;
   readonly now: Clock;
-  /** The timeout from resolving the name to the last response header, in milliseconds. */
+  /** The timeout from name resolution to the last response header, in milliseconds. */
   readonly attemptTimeoutMs: number;
-  /** The timeout of a connection to each address of a receiver, in milliseconds. */
+  /** The connection timeout for each address of a receiver, in milliseconds. */
   readonly connectTimeoutMs: number;
   readonly serviceVersion: string;
 }
 
 /**
- * Returns the function that makes an attempt. It decrypts the webhook's credentials, signs the body, posts it through the SSRF guard
- * and returns the outcome.
+ * Returns the function that makes an attempt. The function decrypts the webhook's credentials, signs the body, posts it through the SSRF
+ * guard and returns the outcome.
  */
 export function makeAttempt(dependencies: AttemptDependencies): Attempt {
   const { post, encryption, now, attemptTimeoutMs, connectTimeoutMs, serviceVersion } = dependencies;
@@ -40,7 +40,7 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
     let posted: PostOutcome;
     let fault: ErrorDescription | undefined;
     try {
-      const credentials = await openCredentials(encryption, webhook, startedAt);
+      const credentials = await decryptCredentials(encryption, webhook, startedAt);
       progress?.onResolving();
       posted = await post({
         accountId: webhook.accountId,
@@ -63,7 +63,7 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
     return { ...outcomeOf(posted, recordOf(posted, delivery.attempt, startedAt), now()), ...(fault && { fault }) };
   };
 
-  /** Returns the headers of Standard Webhooks. `webhook-id` is the same in every attempt, so that receivers can drop duplicates. */
+  /** Returns the Standard Webhooks headers. `webhook-id` is the same in every attempt, so receivers can drop duplicates. */
   function headersFor({ id, body }: Delivery, { authorization, secrets }: Credentials, at: number) {
     const timestamp = Math.floor(at / 1_000);
     return {
@@ -77,7 +77,7 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
   }
 }
 
-/** The part of a watch that an attempt uses. The attempt reports its progress, and stops when the signal is aborted. */
+/** The part of a watch that an attempt uses. The attempt reports its progress, and stops when the signal aborts. */
 type AttemptProgress = Pick<AttemptWatch, 'signal' | 'onResolving' | 'onAnswered'>;
 
 interface Credentials {
@@ -85,17 +85,17 @@ interface Credentials {
   readonly secrets: readonly string[];
 }
 
-async function openCredentials(
+async function decryptCredentials(
   encryption: AttemptDependencies['encryption'],
   { accountId, eventName, encryptedAuthorization, secrets }: Webhook,
   now: number,
 ): Promise<Credentials> {
   const signing = secrets.filter(secret => isSigning(secret, now));
-  const [authorization, ...opened] = await Promise.all([
+  const [authorization, ...decrypted] = await Promise.all([
     encryptedAuthorization && encryption.decrypt(encryptedAuthorization, authorizationBinding(accountId, eventName)),
     ...signing.map(({ encrypted }) => encryption.decrypt(encrypted, secretBinding(accountId, eventName))),
   ]);
-  return { authorization: authorization || undefined, secrets: opened.filter(secret => secret !== undefined) };
+  return { authorization: authorization || undefined, secrets: decrypted.filter(secret => secret !== undefined) };
 }
 
 function recordOf(posted: PostOutcome, number: number, startedAt: number): AttemptRecord {
@@ -110,7 +110,6 @@ function recordOf(posted: PostOutcome, number: number, startedAt: number): Attem
   };
 }
 
-/** Converts the outcome of a POST to the result of an attempt. */
 function resultOf(posted: PostOutcome): AttemptResult {
   switch (posted.outcome) {
     case 'response':

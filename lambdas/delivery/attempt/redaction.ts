@@ -1,9 +1,9 @@
 import type { Redact } from '../../platform/egress/body-text.ts';
 
 /**
- * Creates the function that replaces the credential in a receiver's response with `***`. The credential is the `Authorization` value,
- * its part after the scheme, and the password that `Basic` encodes. The function finds each in the form that was sent, with `\/` for `/`
- * as JSON writers escape it, and as a prefix at a truncated end.
+ * Creates the function that replaces credentials in a receiver's response with `***`. The credentials are the `Authorization` value, its
+ * part after the scheme, and the password that `Basic` encodes. It also finds them with `/` escaped
+ * as `\/`, as in some JSON, and as a prefix at a truncated end.
  */
 export function makeRedaction(authorization: string | undefined): Redact {
   return function redact(text, isTruncated) {
@@ -25,19 +25,19 @@ function secretsIn(authorization: string): ReadonlySet<string> {
   return new Set(secrets.flatMap(secret => [secret, secret.replaceAll('/', '\\/')]));
 }
 
-/** Decodes the password in both character sets that are used with HTTP Basic (RFC 7617 section 2.1). */
+/** Decodes the password in both character sets in use with HTTP Basic (RFC 7617 section 2.1). */
 function passwordsIn(base64: string): readonly string[] {
   const bytes = Buffer.from(base64, 'base64');
   const passwords = [bytes.toString('utf8'), bytes.toString('latin1')].map(pair => /:(.*)/s.exec(pair)?.[1] ?? '');
   return passwords.filter(password => [...password].length >= minPasswordLength);
 }
 
-/** Shorter passwords are not redacted, because they occur as words in any text. */
+/** Shorter passwords are not redacted, because they could occur by chance in any text. */
 const minPasswordLength = 8;
 
 /**
- * Stores the end of each occurrence at its start, unless a longer one starts there. Runs in linear time for any text (the algorithm
- * of Knuth, Morris and Pratt).
+ * Stores the end of each occurrence at the index of its start. If several occurrences start there, the longest wins. Runs in linear time
+ * for any text (Knuth-Morris-Pratt algorithm).
  */
 function markOccurrences(secret: string, text: string, isTruncated: boolean, ends: Uint32Array): void {
   const borders = bordersOf(secret);
@@ -49,7 +49,7 @@ function markOccurrences(secret: string, text: string, isTruncated: boolean, end
   }
 }
 
-/** Returns, for each prefix of the secret, the length of its longest proper prefix that is also its suffix. */
+/** Returns the length of the longest border (a proper prefix that is also a suffix) of each prefix of the secret. */
 function bordersOf(secret: string): Uint16Array {
   const borders = new Uint16Array(secret.length + 1);
   for (let length = 1; length < secret.length; length++) {
@@ -58,7 +58,7 @@ function bordersOf(secret: string): Uint16Array {
   return borders;
 }
 
-/** Returns the length of the longest prefix of the secret that ends with a character, after a prefix of length `matched`. */
+/** Returns the length of the longest prefix of the secret that matches after a match of length `matched` and this character. */
 function extend(secret: string, borders: Uint16Array, matched: number, character: string | undefined): number {
   let length = matched;
   while (length > 0 && secret[length] !== character) length = borders[length] ?? 0;

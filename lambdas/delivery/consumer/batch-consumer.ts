@@ -8,21 +8,21 @@ import { type ConsumerState, type InFlightMessages, makeInFlightMessages } from 
 import { type DescribeMessage, makeMessageVisibility } from './message-visibility.ts';
 import { makeQueueReceiver, receiveBatch } from './queue-receiver.ts';
 
-/** The time that an invocation needs besides the attempt, for reads before and writes after it. The timeout exceeds their sum. */
+/** The time in milliseconds for reads before and writes after an attempt. The function's timeout exceeds it plus the attempt timeout. */
 export const timeAroundAttempt = 10_000;
 
 /**
- * A process stops receiving some time before the last moment at which an attempt can start, because all its messages in flight must end
- * before Lambda invokes it again. The time is random between these two durations, so that processes that a burst started together do not
- * all stop at the same moment. The shorter duration exceeds a typical receive.
+ * A process stops receiving before the last moment at which an attempt can start, because Lambda waits for all its messages in flight. It
+ * stops a random time in milliseconds between these limits earlier, so processes that a burst started together do not stop together. The
+ * minimum exceeds the time of a typical receive.
  */
 const minStopsEarlier = 2_000;
 export const maxStopsEarlier = 10_000;
 
-/** Processes one message of a queue. A `processed` message is acknowledged. If the function throws, the message is deferred. */
+/** Processes one message of a queue. The consumer acknowledges a `processed` message, and defers the message if the function throws. */
 export type ProcessRecord = (record: SQSRecord, consumer?: ConsumerState) => Promise<RecordOutcome>;
 
-/** The outcome of a message. A `shed` message returns in a moment, and a message with `hiddenFor` after that many milliseconds. */
+/** The outcome of a message. A `shed` message returns to the queue after 1 s, and others after `hiddenFor` milliseconds. */
 export type RecordOutcome = 'processed' | 'shed' | { readonly hiddenFor: number };
 
 /** The handler of a queue's batches. */
@@ -32,14 +32,14 @@ export type Consumer = (
 ) => Promise<SQSBatchResponse>;
 
 /**
- * Creates the consumer of a queue. It processes all messages of a batch at once and acknowledges or reports each separately.
+ * Creates the consumer of a queue. The consumer processes all messages of a batch concurrently and acknowledges each separately.
  *
- * A batch lasts as long as its slowest receiver, and only then does Lambda invoke the process with the next batch. Meanwhile the process
- * receives more messages itself, up to 300, or 500 in the slow lane, so that a receiver that hangs occupies only a fraction of the
- * process. The process deletes, defers or sheds these messages itself.
+ * A batch lasts as long as its slowest receiver, and Lambda then invokes the process with the next batch. Until then, the process itself
+ * receives more messages, up to 300 in flight, or 500 in the slow lane. A hanging receiver therefore occupies only a fraction of the
+ * process. The process itself also deletes, defers or sheds these messages.
  *
- * A message that cannot be processed now is deferred by its visibility timeout, which grows with each receive. A message that is shed
- * is hidden only for a moment. A poison message can never be processed, so it is moved to the dead-letter queue.
+ * The consumer defers a message that fails, by a visibility timeout that increases with each receive. It hides a shed message for only
+ * 1 s. A malformed message can never be processed and moves to the dead-letter queue.
  */
 export function makeConsumer(
   dependencies: {
@@ -53,7 +53,7 @@ export function makeConsumer(
     readonly attemptTimeoutMs: number;
     /** The maximum number of messages in flight. */
     readonly maxInFlight: number;
-    /** Returns whether the process is likely to admit this number of further messages. */
+    /** Returns whether the process is likely to admit this many more messages. */
     readonly hasRoomFor: (more: number) => boolean;
     readonly random: Random;
   } & Pick<Time, 'pause' | 'elapsed' | 'turn'> &
@@ -63,13 +63,13 @@ export function makeConsumer(
   const visibility = makeMessageVisibility(dependencies);
   const queue = makeQueueReceiver({ ...dependencies, visibilityMs: attemptTimeoutMs + timeAroundAttempt });
 
-  // Failures are reported for each message. If the invocation threw, Lambda would slow down the whole queue.
+  // The response reports each failed message. If the invocation threw, Lambda would slow down the whole queue.
   return async function consume(event, context) {
     const batchItemFailures: SQSBatchItemFailure[] = [];
     const inFlight = makeInFlightMessages();
     const invocation: Invocation = {
       inFlight,
-      /** Returns the time that is left to start a whole attempt. */
+      /** Returns the remaining time in which a whole attempt can start, in milliseconds. */
       remainingTime: () => context.getRemainingTimeInMillis() - attemptTimeoutMs - timeAroundAttempt,
       stopsEarlier: minStopsEarlier + random() * (maxStopsEarlier - minStopsEarlier),
       hasFailed: false,
@@ -78,34 +78,34 @@ export function makeConsumer(
         hasStopped: () => !mayReceive(invocation) && inFlight.countStarted() >= busyShare * maxInFlight,
       },
     };
-    for (const record of event.Records) inFlight.begin(processGiven(record));
-    await receiveMeanwhile(invocation, pauseBeforeReceiving(event.Records.length));
+    for (const record of event.Records) inFlight.begin(processInitial(record));
+    await receiveMore(invocation, pauseBeforeReceiving(event.Records.length));
     await settled?.();
     return { batchItemFailures };
 
-    async function processGiven(record: SQSRecord): Promise<void> {
+    async function processInitial(record: SQSRecord): Promise<void> {
       const isDone = await processOrLeave(record, invocation);
       if (!isDone) batchItemFailures.push({ itemIdentifier: record.messageId });
     }
   };
 
   /** Receives and processes more messages until no message is in flight. `wait` is the pause before the first receive. */
-  async function receiveMeanwhile(invocation: Invocation, wait: number): Promise<void> {
+  async function receiveMore(invocation: Invocation, wait: number): Promise<void> {
     const { inFlight } = invocation;
     const deletions: Promise<void>[] = [];
     let processed: SQSRecord[] = [];
     for (let next = wait; inFlight.count() > 0; ) {
-      const lateness = await Promise.race([inFlight.untilEmpty().then(() => 0), pauseLate(next)]);
+      const lag = await Promise.race([inFlight.untilEmpty().then(() => 0), pauseAndMeasureLag(next)]);
       deleteProcessed();
-      next = await receiveIfRoom(lateness, next);
+      next = await receiveIfCapacity(lag, next);
     }
     deleteProcessed();
     await Promise.all(deletions);
 
     /** Returns the pause before the next receive. */
-    async function receiveIfRoom(lateness: number, pauseBefore: number): Promise<number> {
+    async function receiveIfCapacity(lag: number, pauseBefore: number): Promise<number> {
       if (!mayReceive(invocation)) return maxReceivePause;
-      if (!hasRoom(invocation.inFlight, lateness)) return pauseWithoutRoom;
+      if (!hasCapacity(invocation.inFlight, lag)) return pauseWithoutCapacity;
       const records = await queue.receive();
       for (const record of records) inFlight.begin(processReceived(record));
       if (records.length > 0) return pauseWhileMessages;
@@ -122,11 +122,11 @@ export function makeConsumer(
     }
   }
 
-  /** Returns whether the message is finished. Otherwise it returns after its visibility timeout. Never throws. */
+  /** Returns whether the message was processed. If not, the message returns after its visibility timeout. Never throws. */
   async function processOrLeave(record: SQSRecord, invocation: Invocation): Promise<boolean> {
     try {
-      const isLate = invocation.remainingTime() < 0; // receivers are not cut short
-      const outcome = isLate ? 'shed' : await process(record, invocation.state);
+      const isTooLate = invocation.remainingTime() < 0; // a receiver always has the full attempt timeout
+      const outcome = isTooLate ? 'shed' : await process(record, invocation.state);
       if (outcome === 'processed') return true;
       await (outcome === 'shed' ? visibility.shed(record) : visibility.hide(record, outcome.hiddenFor));
     } catch (error) {
@@ -137,16 +137,16 @@ export function makeConsumer(
   }
 
   /** Pauses, and returns by how many milliseconds the pause was too long. */
-  async function pauseLate(milliseconds: number): Promise<number> {
+  async function pauseAndMeasureLag(milliseconds: number): Promise<number> {
     const due = elapsed() + milliseconds;
     await pause(milliseconds);
     return elapsed() - due;
   }
 
-  /** Limits our own work. A process that lags would make attempts look slow, and more work would not help the store. */
-  function hasRoom(inFlight: InFlightMessages, lateness: number): boolean {
+  /** Limits the process's own work. In a process that lags, attempts would appear slow, and more work would overload the store. */
+  function hasCapacity(inFlight: InFlightMessages, lag: number): boolean {
     return (
-      lateness <= maxPauseLateness &&
+      lag <= maxPauseLag &&
       inFlight.countOwnWork() < messagesInOwnWork &&
       inFlight.count() > 0 &&
       inFlight.count() + receiveBatch <= maxInFlight &&
@@ -158,9 +158,9 @@ export function makeConsumer(
 interface Invocation {
   readonly inFlight: InFlightMessages;
   readonly remainingTime: () => number;
-  /** The process stops receiving this many milliseconds earlier than necessary. It is random, so that processes do not stop together. */
+  /** The process stops receiving this many milliseconds earlier than necessary. The value is random, so processes do not stop together. */
   readonly stopsEarlier: number;
-  /** True once a message had to be deferred. */
+  /** True after the first message was deferred. */
   hasFailed: boolean;
   readonly state: ConsumerState;
 }
@@ -170,29 +170,29 @@ function mayReceive({ hasFailed, remainingTime, stopsEarlier }: Invocation): boo
   return !hasFailed && remainingTime() >= stopsEarlier;
 }
 
-/** Returns the first pause. More messages often wait behind a full batch but rarely behind one message, and empty receives are billed. */
-function pauseBeforeReceiving(given: number): number {
-  if (given === receiveBatch) return pauseWhileMessages;
-  return given === 1 ? receivePauseOfOne : firstReceivePause;
+/** Returns the first pause. More messages often follow a full batch but rarely a single message, and empty receives are billed. */
+function pauseBeforeReceiving(batchSize: number): number {
+  if (batchSize === receiveBatch) return pauseWhileMessages;
+  return batchSize === 1 ? pauseAfterOneMessage : firstReceivePause;
 }
 
-/** A process stops receiving while this many of its messages wait for the process itself, not for a receiver. */
+/** A process does not receive while this many of its messages wait for the process itself instead of a receiver. */
 const messagesInOwnWork = 30;
 
-/** A consumer that waits for receivers polls for more messages after this pause, which doubles with each empty receive. */
+/** The first pause before a receive, in milliseconds. It doubles with each empty receive. */
 const firstReceivePause = 100;
 
-/** The pause after a batch of one message. Most receivers respond within it, so that no receive is needed. */
-const receivePauseOfOne = 250;
+/** The pause after a batch of one message, in milliseconds. Most receivers respond within it, so no receive is needed. */
+const pauseAfterOneMessage = 250;
 
-/** The upper limit of the doubling pause. */
+/** The maximum pause before a receive, in milliseconds. */
 const maxReceivePause = 1_000;
 
-/** The pause after a receive that returned messages, and before the first receive if the batch was full. */
+/** The pause in milliseconds after a receive that returned messages, and before the first receive if the batch was full. */
 const pauseWhileMessages = 1;
 
-/** A process that has no capacity for more messages checks again after this pause. */
-const pauseWithoutRoom = 10;
+/** A process without capacity for more messages checks again after this many milliseconds. */
+const pauseWithoutCapacity = 10;
 
-/** A pause that takes this much longer than requested shows that the event loop lags. */
-const maxPauseLateness = 50;
+/** A pause that takes this many milliseconds longer than requested shows that the event loop lags. */
+const maxPauseLag = 50;

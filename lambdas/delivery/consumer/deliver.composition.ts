@@ -96,5 +96,5 @@ export function composeDeliver(
   });
 }
 
-/** The write of an outcome is retried for this long if DynamoDB does not respond. An outcome that is not stored causes another POST. */
+/** A failed write of an outcome is retried for this many milliseconds, because an outcome that is not stored causes another POST. */
 const storeRetryTime = 2_000;

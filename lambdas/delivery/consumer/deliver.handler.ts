@@ -12,10 +12,10 @@ import { deliverEnvironment } from '../environment.ts';
 import { composeDeliver } from './deliver.composition.ts';
 
 const environment = readEnvironment(deliverEnvironment);
-/** All lanes write their metrics as `delivery`. The log names the lane. */
+/** All lanes share the metrics of the service `delivery`. Log lines contain the lane. */
 const telemetry = makeTelemetry(`deliver-${environment.lane}`, 'delivery');
 const services = { dynamo: makeDynamo(), sqs: makeSqs(), kms: makeKms(), publish: makePublish() };
 const runtime = { ...systemRuntime, ...services, resolve: makeResolver(), post: makePinnedPost() };
 
-/** Makes attempts. The consumers of the three queues are three functions with this handler, and `LANE` names the lane. */
+/** Makes attempts. Three functions use this handler to consume the three queues. `LANE` selects the lane. */
 export const handler = makeHandler(telemetry, composeDeliver(environment, runtime, telemetry));

@@ -15,8 +15,8 @@ import { type InFlightMessage, inFlightMessage, type ProcessDelivery } from './p
 import type { FindWebhookState } from './webhook-state.ts';
 
 /**
- * Returns the function that makes the first attempt of an event. It parses the message, admits it, finds the webhook and processes
- * the delivery. Copies of an event have the same id, and all copies after the first are dropped.
+ * Returns the function that makes the first attempt of an event. The function parses the message, admits it, reads the webhook and
+ * processes the delivery. Copies of an event have the same id. The function drops all copies after the first.
  */
 export function makeFirstAttempt(dependencies: FirstAttemptDependencies): ProcessRecord {
   const { admit, findWebhookState, processDelivery, store } = dependencies;
@@ -39,12 +39,12 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     const receiveCount = receiveCountOf(record);
     const admission = admit(parsed.event, receiveCount);
     if (admission.outcome === 'shed') {
-      // Until the event is stored, only the log has a record of it. One line is enough.
+      // Until the event is stored, only the log contains a record of it. One line is enough.
       if (receiveCount === 1)
         log.info('delivery.shed', { messageId, deliveryId, account: accountId, event: eventName });
       return 'shed';
     }
-    // The age of a redriven event does not change, but its schedule and the time for internal errors start now.
+    // A redriven event retains its acceptance time, but its schedule and the time limit for internal errors start now.
     const scheduledAt = Number(record.attributes.SentTimestamp) || now();
     const inFlight = inFlightMessage(admission, consumer);
     const sender = record.attributes.SenderId || unknownSender;
@@ -71,7 +71,7 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     const accepted = { id, messageId, accountId, eventName, webhookId, body, createdAt: acceptedAt };
     await processDelivery({ ...newDelivery(accepted), scheduledAt }, { webhook, slowness }, create, inFlight);
 
-    /** Stores the delivery. If a copy that differs was stored during the attempt, notifies the publisher of this event. */
+    /** Stores the delivery. If a different copy was stored during the attempt, notifies the publisher of this event. */
     async function create(delivery: Delivery): Promise<boolean> {
       if (await store.create(delivery)) return true;
       const [first] = await store.read([id]);
@@ -113,12 +113,12 @@ interface FirstAttemptDependencies extends DeliveryTelemetry {
   readonly now: Clock;
 }
 
-/** The fields of the log lines of an event. */
+/** The fields of an event's log lines. */
 interface Described {
   readonly messageId: string;
 }
 
-/** The origin of a message, and the time since when it has waited. */
+/** The origin of a message. `scheduledAt` is the time of its latest publication or redrive. */
 interface Origin {
   readonly messageId: string;
   readonly acceptedAt: number;
@@ -126,9 +126,9 @@ interface Origin {
   readonly sender: string;
 }
 
-/** The detail of a copy that was dropped, for its publisher. */
+/** The detail of the notice to the publisher of a dropped copy. */
 const idReused =
-  'id: an earlier event of this account and name has it, with other fields; that one counts, this was dropped';
+  'id: an earlier event with this id, account and name has different fields, and this event was dropped: use a new id';
 
-/** SQS names the sender of every message. A subscription cannot filter by an empty text. */
+/** The sender if SQS omits it, because a subscription cannot filter by an empty text. */
 const unknownSender = 'unknown';

@@ -1,11 +1,11 @@
-/** The consumer's state that the processing of a message reads. */
+/** The part of the consumer's state that the processing of a message reads. */
 export interface ConsumerState {
   readonly onAttempt: OnAttempt;
-  /** Returns whether the process of a busy lane has stopped receiving until its messages in flight are processed. */
+  /** Returns whether a busy process has stopped receiving until its messages in flight are processed. */
   readonly hasStopped: () => boolean;
 }
 
-/** Called when an attempt starts. After that, the message only waits for its receiver. Returns the function to call when it ends. */
+/** Called when an attempt starts, because its message then only waits for the receiver. Returns the function to call when it ends. */
 export type OnAttempt = () => () => void;
 
 export type InFlightMessages = ReturnType<typeof makeInFlightMessages>;
@@ -18,7 +18,7 @@ export function makeInFlightMessages() {
   let onEmpty = () => {};
   return { begin, onAttempt, count, countStarted, countOwnWork, untilEmpty };
 
-  /** Adds a message until its processing, which never rejects, is over. */
+  /** Counts a message until its processing ends. `processing` must not reject. */
   function begin(processing: Promise<void>): void {
     messages += 1;
     started += 1;
@@ -28,7 +28,7 @@ export function makeInFlightMessages() {
     });
   }
 
-  /** Marks a message that only waits for its receiver, until the returned function is called. */
+  /** Counts a message as waiting for its receiver until the returned function is called. */
   function onAttempt(): () => void {
     attempts += 1;
     return function onEnd() {
@@ -40,12 +40,12 @@ export function makeInFlightMessages() {
     return messages;
   }
 
-  /** Counts all messages of the invocation. */
+  /** Returns the number of all messages of the invocation. */
   function countStarted(): number {
     return started;
   }
 
-  /** Counts the messages that do not wait for a receiver. */
+  /** Returns the number of messages in flight that do not wait for a receiver. */
   function countOwnWork(): number {
     return messages - attempts;
   }

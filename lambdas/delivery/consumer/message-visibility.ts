@@ -13,19 +13,19 @@ import { maxMessagesOfCall } from '../queues.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
 /**
- * Leaves messages in their queue for later, by their visibility timeout. It does not store anything and never throws. A message
- * whose timeout could not be changed returns when its original timeout is over.
+ * Hides messages in their queue by changing their visibility timeout. Never throws. If SQS does not change the timeout of a message, the
+ * message returns after its original timeout.
  */
 export interface MessageVisibility {
-  /** Defers a message that could not be processed, for longer with each receive. */
+  /** Defers a message that could not be processed. The time increases with each receive. */
   defer(record: SQSRecord, error: unknown): Promise<void>;
-  /** Hides a message for a moment. Messages that are hidden together share a call. */
+  /** Hides a message for 1 s. Messages that are hidden together share a call. */
   shed(record: SQSRecord): Promise<void>;
-  /** Hides a message for at least this long, because SQS counts whole seconds. */
+  /** Hides a message for this many milliseconds, rounded up to whole seconds for SQS. */
   hide(record: SQSRecord, milliseconds: number): Promise<void>;
 }
 
-/** Returns the known fields of a message's event for the log. Never throws. */
+/** Returns the loggable fields of a message's event, as far as they are valid. Never throws. */
 export type DescribeMessage = (record: SQSRecord) => {
   readonly deliveryId?: string | undefined;
   readonly account?: string | undefined;
@@ -42,7 +42,7 @@ export function makeMessageVisibility({
 }: {
   readonly sqs: Pick<SQSClient, 'send'>;
   readonly queueUrl: string;
-  /** Until a delivery is stored, only the log has its event. Operators find the line by these ids. */
+  /** Describes a message for the log, because before a delivery is stored, operators can find its event only by these fields. */
   readonly describe: DescribeMessage;
   readonly turn: Turn;
 } & DeliveryTelemetry): MessageVisibility {
@@ -79,25 +79,25 @@ export function makeMessageVisibility({
   }
 
   async function hideTogether(): Promise<void> {
-    await turn(); // messages that were read together are hidden together
+    await turn(); // hides the messages of one turn with shared calls
     const messages = together;
     together = [];
     nextCalls = undefined;
     await Promise.all(chunksOf(messages, maxMessagesOfCall).map(hide));
   }
 
-  /** Hides messages. A message that the queue rejects is retried once. Otherwise it would stay hidden for its whole visibility timeout. */
+  /** Hides messages. Retries once if SQS rejects a change, because the message would otherwise stay hidden for its original timeout. */
   async function hide(messages: readonly HiddenMessage[]): Promise<void> {
     try {
-      const refused = await change(messages);
-      const again = refused.size > 0 ? await change([...refused.keys()]) : refused;
-      for (const [{ record }, code] of again) warn(record, { code });
+      const rejected = await change(messages);
+      const unchanged = rejected.size > 0 ? await change([...rejected.keys()]) : rejected;
+      for (const [{ record }, code] of unchanged) warn(record, { code });
     } catch (error) {
       for (const { record } of messages) warn(record, describeError(error));
     }
   }
 
-  /** Returns the messages that the queue rejected, with the reason for each. */
+  /** Changes the visibility timeouts. Returns the messages for which SQS rejected the change, with their error codes. */
   async function change(messages: readonly HiddenMessage[]): Promise<Map<HiddenMessage, string | undefined>> {
     const Entries = messages.map(({ record, seconds }, index): ChangeMessageVisibilityBatchRequestEntry => {
       return { Id: String(index), ReceiptHandle: record.receiptHandle, VisibilityTimeout: seconds };
@@ -110,23 +110,23 @@ export function makeMessageVisibility({
     return new Map(failed);
   }
 
-  function warn({ messageId }: SQSRecord, why: object): void {
-    log.warn('message.visibility_unchanged', { messageId, ...why });
+  function warn({ messageId }: SQSRecord, reason: object): void {
+    log.warn('message.visibility_unchanged', { messageId, ...reason });
   }
 }
 
-/** The minimum of SQS, in seconds. After that time, receivers that respond have freed slots. */
+/** The time in seconds for which a shed message is hidden. In that time, receivers that respond free slots. */
 const shedFor = 1;
 
-/** A message that is about to be hidden, and the time in seconds. */
+/** A message to hide, and the time in seconds. */
 interface HiddenMessage {
   readonly record: SQSRecord;
   readonly seconds: number;
 }
 
 /**
- * Returns the time in seconds for which a message that could not be processed is deferred. It is 5, and doubles from the sixth receive
- * up to 15 min. Earlier receives may have shed the message, whose event is not stored yet and waits for its first attempt.
+ * Returns the time in seconds for which a message that could not be processed is deferred. The time is 5 s, and doubles from the sixth
+ * receive up to 15 min. Earlier receives do not double it, because they may have only shed the message.
  */
 export function deferral(receiveCount: number): number {
   const doublings = Math.max(0, receiveCount - storedFromReceive.first);
@@ -138,8 +138,8 @@ export function receiveCountOf({ attributes }: SQSRecord): number {
   return Number(attributes.ApproximateReceiveCount) || 1;
 }
 
-/** The first deferral of a message that cannot be processed. It doubles with each receive beyond `storedFromReceive`. */
+/** The first deferral of a message, in milliseconds. */
 const firstDeferral = 5_000;
 
-/** The maximum deferral of a message. */
+/** The maximum deferral of a message, in milliseconds. */
 const maxDeferral = 900_000;

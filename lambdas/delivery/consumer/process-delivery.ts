@@ -25,12 +25,12 @@ import type { ConsumerState, OnAttempt } from './in-flight-messages.ts';
 import type { WebhookState } from './webhook-state.ts';
 
 /**
- * Processes a delivery whose attempt is due: routes it to its lane, makes the attempt, records the outcome and sends the message of
- * the next attempt. If the webhook is gone, the delivery is cancelled. If the webhook is suspended, the delivery is held, except a test.
- * An attempt that belongs to another lane moves to that lane, on the same schedule.
+ * Processes a due delivery. Makes the attempt, stores the outcome and sends the message of the next attempt. Cancels the delivery if its
+ * webhook is gone, and holds it if its webhook is suspended (except a test). Moves an attempt that belongs to another lane to that lane,
+ * on the same schedule.
  *
- * Attempts are made at least once. The outcome is stored after the POST, so if the process dies in between, the attempt is repeated with
- * the same `webhook-id`. Throws if a write or a message that the delivery requires fails.
+ * Attempts are made at least once. If the process dies between the POST and the write of its outcome, the attempt is repeated with the
+ * same `webhook-id`. Throws if a required write or message fails.
  */
 export type ProcessDelivery = (
   delivery: Delivery,
@@ -41,7 +41,7 @@ export type ProcessDelivery = (
 
 /** An admitted message. */
 export interface InFlightMessage extends Pick<AdmittedMessage, 'mayAttempt'> {
-  /** Returns whether other messages may wait for its slot. */
+  /** Returns whether other messages may be waiting for this message's slot. */
   readonly isBusy: () => boolean;
   readonly onAttempt?: OnAttempt | undefined;
 }
@@ -51,7 +51,7 @@ export function inFlightMessage({ mayAttempt, isBusy }: AdmittedMessage, consume
   return { mayAttempt, isBusy: () => isBusy(consumer?.hasStopped() ?? false), onAttempt: consumer?.onAttempt };
 }
 
-/** A delivery as stored after an attempt, and the attempt's outcome. */
+/** A stored delivery after an attempt, and the outcome of the attempt. */
 interface Stored {
   readonly after: Delivery;
   readonly outcome: AttemptOutcome;
@@ -83,7 +83,7 @@ export function makeProcessDelivery(
 
     const outcome = await makeAttempt(delivery, webhook, slowness, message);
     const stored = await storeOrLog(delivery, outcome, () => suspendThenStore(delivery, outcome, webhook, storeChange));
-    if (stored) await goOn(delivery, stored, webhook);
+    if (stored) await reportAndSendNext(delivery, stored, webhook);
   };
 
   async function suspendThenStore(
@@ -100,7 +100,7 @@ export function makeProcessDelivery(
     return isStored ? { after, outcome } : undefined;
   }
 
-  /** Stores an outcome, or logs it if that fails. Before an event's first outcome is stored, only the log has a record of its POST. */
+  /** Stores an outcome, or logs it if that fails, because until the first outcome is stored, only the log has a record of the POST. */
   async function storeOrLog<Result>(
     delivery: Delivery,
     { record }: AttemptOutcome,
@@ -115,20 +115,20 @@ export function makeProcessDelivery(
     }
   }
 
-  /** Continues after an outcome is stored. It records the webhook's health last, because a lost outcome causes another POST. */
-  async function goOn(before: Delivery, { after, outcome }: Stored, webhook: Webhook): Promise<void> {
+  /** Reports a stored outcome, sends the next message, and records the webhook's health, which a later attempt can also record. */
+  async function reportAndSendNext(before: Delivery, { after, outcome }: Stored, webhook: Webhook): Promise<void> {
     report(before, after, outcome, webhook);
     await sendNext(outcome.outcome === 'given_up' ? queues.slow : queues.retry, after, dependencies);
     if (!isTest(before)) await health.record(webhook, outcome, after);
   }
 
-  /** Returns the lane that an attempt must move to, if any. A test uses the slow lane, in case its receiver hangs. */
+  /** Returns the lane to which an attempt must move, if any. A test uses the slow lane, in case its receiver hangs. */
   function otherLaneFor(delivery: Delivery, webhook: Webhook, slowness: Slowness): LaterLane | undefined {
     if (isTest(delivery)) return lane === 'retry' ? 'slow' : undefined;
     return laneFor(lane, { ...webhook, isSlow: isSlow(slowness) }, now());
   }
 
-  /** Moves an attempt to another lane. A new delivery is stored first. For a stored delivery, only the message moves. */
+  /** Moves an attempt to another lane. Stores a new delivery first. For a stored delivery, only sends the message. */
   async function move(delivery: Delivery, storeChange: StoreChange, to: LaterLane): Promise<void> {
     const waiting = dueNow(delivery, now());
     if (delivery.wait) await queues[to].send(waiting);
@@ -138,7 +138,7 @@ export function makeProcessDelivery(
     log.info('delivery.moved', { ...describeDelivery(delivery), lane: to });
   }
 
-  /** Defers a delivery that exceeds its webhook's share of the slots. The delivery waits like a retry, but is not charged. */
+  /** Defers a delivery if its webhook has used its share of the slots. The delivery waits like a retry, but is not charged. */
   async function defer(delivery: Delivery, webhook: Webhook, storeChange: StoreChange): Promise<void> {
     if (isTooOld(delivery, now())) return health.failTooOld(delivery, webhook, storeChange);
     const isSlowLane = lane === 'slow';

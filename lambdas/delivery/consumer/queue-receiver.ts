@@ -4,7 +4,7 @@ import { chunksOf } from '../../platform/in-batches.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
-/** The number of messages that one call receives or deletes. */
+/** The maximum number of messages that one call receives or deletes. */
 export const receiveBatch = 10;
 
 export function makeQueueReceiver({
@@ -15,7 +15,7 @@ export function makeQueueReceiver({
 }: {
   readonly sqs: Pick<SQSClient, 'send'>;
   readonly queueUrl: string;
-  /** The visibility timeout of a received message, in milliseconds. If the process dies, the message returns after it. */
+  /** The visibility timeout of a received message, in milliseconds. If the process dies, the message returns after this time. */
   readonly visibilityMs: number;
   readonly log: DeliveryTelemetry['log'];
 }) {
@@ -24,7 +24,7 @@ export function makeQueueReceiver({
   /** Receives up to ten messages without waiting. Never throws. */
   async function receive(): Promise<SQSRecord[]> {
     try {
-      const answer = await sqs.send(
+      const output = await sqs.send(
         new ReceiveMessageCommand({
           QueueUrl: queueUrl,
           MaxNumberOfMessages: receiveBatch,
@@ -34,14 +34,14 @@ export function makeQueueReceiver({
           MessageAttributeNames: ['All'],
         }),
       );
-      return (answer.Messages ?? []).map(toRecord);
+      return (output.Messages ?? []).map(toRecord);
     } catch (error) {
       log.warn('message.not_received', describeError(error));
       return [];
     }
   }
 
-  /** Deletes messages, ten in a call. A message that was not deleted returns later and is dropped as stale. Never throws. */
+  /** Deletes messages, ten per call. A message that was not deleted returns later and is dropped as stale. Never throws. */
   async function deleteAll(records: readonly SQSRecord[]): Promise<void> {
     await Promise.all(chunksOf(records, receiveBatch).map(deleteBatch));
   }

@@ -13,30 +13,30 @@ import { type InFlightMessage, inFlightMessage, type ProcessDelivery } from './p
 import type { FindWebhookState } from './webhook-state.ts';
 
 /**
- * Returns the function that makes the attempt that a message of the retry or slow queue names. It parses the message, admits it,
- * reads the delivery and its webhook, and processes the delivery. It drops a message whose attempt is recorded already.
+ * Returns the function that makes the attempt that a message of the retry or slow queue refers to. The function parses the message, admits
+ * it, reads the delivery and its webhook, and processes the delivery. It drops a message if its attempt is already recorded.
  */
 export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
   const { admit, findWebhookState, processDelivery, store } = dependencies;
   const { moveToDeadLetters, attemptTimeoutMs, now, log } = dependencies;
-  /** The attempts in flight. If a lane lags, the sweeper sends more messages for a waiting attempt, and all may arrive together. */
+  /** The attempts in flight. If a lane lags, the sweeper resends messages of waiting attempts, and copies may arrive together. */
   const inFlight = new Set<string>();
 
   return async function retry(record, consumer) {
     const message = parseAttemptMessage(record.body);
     if (!message) {
-      await moveToDeadLetters(record, { reason: 'malformed', detail: 'names no attempt' }, () => {
+      await moveToDeadLetters(record, { reason: 'malformed', detail: 'the message is not an attempt' }, () => {
         log.error('retry.rejected', { messageId: record.messageId, reason: 'malformed' });
       });
       return 'processed';
     }
     const { id, accountId, eventName, attempt } = message;
     const key = `${id} ${attempt}`;
-    // Not acknowledged, because there is no outcome yet. When the message returns, there is an outcome, and the message is stale.
+    // The copy is not acknowledged, because there is no outcome yet. After the outcome is stored, the copy is stale.
     if (inFlight.has(key)) return { hiddenFor: attemptTimeoutMs };
     const receiveCount = receiveCountOf(record);
-    const isAskedFor = message.expeditedAt !== undefined || isTest(message);
-    const admission = admit(message, receiveCount, isAskedFor);
+    const isRequested = message.expeditedAt !== undefined || isTest(message);
+    const admission = admit(message, receiveCount, isRequested);
     if (admission.outcome === 'shed') {
       if (receiveCount === 1)
         log.info('delivery.shed', { deliveryId: id, account: accountId, event: eventName, attempt });
@@ -49,7 +49,7 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     });
   };
 
-  /** Reads the delivery again if it changed before it was moved, held or ended, because there may be no other message. */
+  /** Retries with the current delivery if it changed before it was moved, held or ended, because there may be no other message. */
   async function attemptDelivery(message: AttemptMessage, inFlight: InFlightMessage): Promise<RecordOutcome> {
     for (let tries = 1; ; tries++) {
       try {
@@ -63,7 +63,7 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
   async function attemptAsRead(message: AttemptMessage, inFlight: InFlightMessage): Promise<RecordOutcome> {
     const { id, accountId, eventName, attempt } = message;
     const { delivery, webhook, slowness } = await findWebhookState(id, accountId, eventName);
-    const dueIn = delivery && isNamedBy(message, delivery) ? delivery.wait.nextAttemptAt - now() : Number.NaN;
+    const dueIn = delivery && isNextAttempt(message, delivery) ? delivery.wait.nextAttemptAt - now() : Number.NaN;
     if (!delivery || !(dueIn <= maxEarliness)) {
       log.info('delivery.stale', { deliveryId: id, account: accountId, event: eventName, attempt });
       return 'processed';
@@ -79,7 +79,7 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
   }
 }
 
-/** Describes the delivery that a message of the retry or slow queue names. */
+/** Describes the delivery of a message in the retry or slow queue. */
 export function describeAttemptMessage({ body }: SQSRecord): ReturnType<DescribeMessage> {
   const message = parseAttemptMessage(body);
   return message ? { deliveryId: message.id, account: message.accountId, event: message.eventName } : {};
@@ -105,22 +105,22 @@ function parseAttemptMessage(body: string): AttemptMessage | undefined {
   }
 }
 
-/** Thrown if a delivery has changed since it was read, although its attempt was not recorded. */
+/** Thrown if a delivery has changed since it was read, without an outcome of its attempt. */
 class DeliveryChangedError extends Error {
   override readonly name = 'DeliveryChangedError';
 }
 
-/** The maximum number of reads of a delivery for one message while other processes change it. */
+/** The maximum number of tries for one message while other processes change its delivery. */
 const maxTries = 3;
 
-/** Returns whether a message names the next attempt. A message that was sent before a resend does not. */
-function isNamedBy(message: AttemptMessage, delivery: Delivery): delivery is WaitingDelivery {
+/** Returns whether a message refers to the next attempt. A message from before a resend does not. */
+function isNextAttempt(message: AttemptMessage, delivery: Delivery): delivery is WaitingDelivery {
   const { attempt, wait, expedited } = delivery;
   return wait !== undefined && attempt === message.attempt && message.expeditedAt === expedited?.at;
 }
 
-/** The maximum difference between the clocks of processes, in milliseconds. A message that is early by at most this is on time. */
+/** The maximum difference between the clocks of processes, in milliseconds. A message may be this early. */
 export const clockTolerance = 500;
 
-/** A message that is earlier than this, in milliseconds, is stale. Its delivery was rescheduled later, with another message. */
+/** A message that is more than this many milliseconds early is stale, because its delivery was rescheduled with another message. */
 const maxEarliness = 5_000;

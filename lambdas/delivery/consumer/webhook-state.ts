@@ -5,7 +5,7 @@ import { slownessOf } from '../lanes/slowness-store.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import { headKey } from '../store/head-key.ts';
 
-/** The state that determines how an attempt is made: the webhook that is currently registered, and the slowness of its receiver. */
+/** The currently registered webhook and the slowness of its receiver, which determine how an attempt is made. */
 export interface WebhookState {
   readonly webhook: Webhook | undefined;
   readonly slowness: Slowness;
@@ -14,8 +14,8 @@ export interface WebhookState {
 export type FindWebhookState = ReturnType<typeof makeFindWebhookState>;
 
 /**
- * Returns the function that reads the webhook's state, and the delivery if it is stored, in one consistent, uncached round trip, so
- * that changes of a webhook apply from its next attempt on.
+ * Returns the function that reads the webhook's state, and the delivery if it is stored, in one round trip. The read is consistent and
+ * uncached, so changes to a webhook apply from its next attempt.
  */
 export function makeFindWebhookState(
   store: Pick<DeliveryStore, 'readWith'>,

@@ -6,17 +6,16 @@ import type { RejectedMessage } from './event.ts';
 import { originOfRecord, originTexts, textAttributes } from './origin.ts';
 
 /**
- * Moves a poison message, which can never be processed, to the dead-letter queue. It adds the reason, the origin of the message and its
- * sender according to SQS, and does not change the body. If the queue rejects the message, it stays in its queue, and the function throws.
+ * Moves a message that can never be processed to the dead-letter queue. Adds the reason, the origin of the message and its SQS sender, and
+ * does not change the body. If the dead-letter queue rejects the message, it stays in its queue, and the function throws.
  *
- * The message is deleted at once, because the invocation may last as long as the slowest receiver. If the process died meanwhile, the
- * message would be moved again. Copies are still possible, with the same origin and body.
+ * The function deletes the message at once, because the invocation may last as long as the slowest receiver. If the process died before a
+ * later deletion, the message would be moved again. Copies are still possible, with the same origin and body.
  *
- * @param logMove - called before the deletion, after which only the log has a record of the message
+ * @param logMove - logs the move. Called before the deletion.
  */
 export type MoveToDeadLetters = (record: SQSRecord, rejection: RejectedMessage, logMove: () => void) => Promise<void>;
 
-/** Returns the function that moves messages of a queue to the dead-letter queue. */
 export function makeMoveToDeadLetters({
   sqs,
   queueUrl,

@@ -4,8 +4,8 @@ import type { EventField } from './event-field.ts';
 import { type EventLink, type EventRow, makeEventFormat } from './event-format.ts';
 
 /**
- * The fields that events may have in addition to their envelope, in the order of the documents. A row defines everything about a
- * field. Schemas, documents, tests and the command line are generated from it.
+ * The fields that events may have in addition to their envelope, in the order of the documentation. A row defines everything about a
+ * field. The schemas, documentation, tests and command-line options are generated from the rows.
  */
 const eventFields = {
   id_demanda: { kind: 'integer', example: 10, description: 'The demand', option: 'demand' },
@@ -28,7 +28,7 @@ const linkToDemand: EventLink<FieldName> = {
   schema: z.string().check(z.regex(/^.+\/propostas\/[0-9]+$/), z.meta({ format: 'uri' })),
 };
 
-/** The events: the meaning of each, its fields in the order of delivery, and its link. */
+/** The meaning of each event, its fields in the order of delivery, and its link. */
 const eventRows: Readonly<Record<EventName, EventRow<FieldName>>> = {
   'demanda.criada': { description: 'A demand was created.', fields: demand },
   'demanda.cancelada': { description: 'A demand was cancelled.', fields: demand },

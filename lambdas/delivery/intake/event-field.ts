@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 
-/** The description of a field, from which schemas, documents, tests and the command line are generated. */
+/** The definition of a field. Its schemas, documentation, tests and command-line option are generated from it. */
 export type EventField = IntegerField | TextField;
 
 /** A whole number from 1 to 2^53 - 1. */
@@ -9,39 +9,39 @@ interface IntegerField extends AnyField {
   readonly example: number;
 }
 
-/** A text of at least one character. */
+/** A string of at least one character. */
 interface TextField extends AnyField, TextLimits {
   readonly kind: 'text';
   readonly example: string;
 }
 
 interface AnyField {
-  /** True if publishers may omit the field. Receivers then do not receive it. */
+  /** True if publishers may omit the field. A delivery then omits it, too. */
   readonly optional?: true;
-  /** The value in documents. */
+  /** The value in the documentation. */
   readonly example: FieldValue;
-  /** The meaning of the field, as a sentence without its full stop. */
+  /** The meaning of the field, without a full stop. */
   readonly description: string;
-  /** The name of its option in `ops publish`. */
+  /** The name of the field's option in `ops publish`. */
   readonly option: string;
 }
 
 export interface TextLimits {
-  /** The maximum number of characters, in code points as in JSON Schema. JavaScript counts UTF-16 units. */
+  /** The maximum number of code points, as in JSON Schema. JavaScript's `length` counts UTF-16 units. */
   readonly maxLength: number;
-  /** The pattern of the whole text, restricted as `checkPattern` in `tools/openapi` requires. */
+  /** The pattern that the whole string must match. `checkPattern` in `tools/openapi` limits the syntax. */
   readonly pattern?: RegExp;
 }
 
 export type FieldValue = number | string;
 
-/** Returns the schema of a field as publishers send it. Its error describes the valid values. */
+/** Returns the schema of a field in messages from publishers. Its error describes the valid values. */
 export function sentField(field: EventField): z.ZodMiniType<FieldValue | undefined> {
   const value = field.kind === 'integer' ? positiveInteger : textSchema(field);
   return field.optional ? z.optional(value) : value;
 }
 
-/** Returns the schema of a field as receivers see it, in an event or a test. */
+/** Returns the schema of a field in deliveries, which include tests. */
 export function deliveredField(field: EventField): z.ZodMiniType<FieldValue | undefined> {
   const value = field.kind === 'integer' ? z.int().check(z.gte(sampleInteger)) : textSchema(field);
   return field.optional ? z.optional(value) : value;
@@ -52,7 +52,7 @@ export function sampleOf(field: EventField): FieldValue {
   return field.kind === 'integer' ? sampleInteger : field.example;
 }
 
-/** Returns the schema of a text, whose one error names all of its limits. */
+/** Returns the schema of a string. Its error describes all limits. */
 export function textSchema({ maxLength, pattern }: TextLimits) {
   const characters = `must be a string of 1 to ${maxLength} characters`;
   const expected = pattern ? `${characters} that matches ${pattern.source}` : characters;
@@ -62,14 +62,14 @@ export function textSchema({ maxLength, pattern }: TextLimits) {
   );
 }
 
-/** The number in tests. Events never have it. */
+/** The value of integer fields in tests. Events never contain it. */
 const sampleInteger = 0;
 
 const notPositiveInteger = 'must be a whole number from 1 to 2^53 - 1';
 
 const positiveInteger = z.int(notPositiveInteger).check(z.gte(1, notPositiveInteger));
 
-/** Returns whether a text has at most that many code points. It does not count a text that has over twice as many UTF-16 units. */
+/** Returns whether a string has 1 to `maxLength` code points. Skips the count if the string has over twice as many UTF-16 units. */
 function isWithin(text: string, maxLength: number): boolean {
   return text !== '' && text.length <= 2 * maxLength && [...text].length <= maxLength;
 }

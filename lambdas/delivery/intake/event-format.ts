@@ -4,7 +4,7 @@ import { EVENT_NAMES, type EventName } from '../../webhooks/webhook.ts';
 import { deliveredField, type EventField, type FieldValue, sampleOf, sentField, textSchema } from './event-field.ts';
 
 export interface EventCatalogue {
-  /** The fields that events may have in addition to their envelope, in the order of the documents. */
+  /** The fields that events may have in addition to their envelope, in the order of the documentation. */
   readonly fields: Readonly<Record<string, EventField>>;
   readonly rows: Readonly<Record<EventName, EventRow>>;
 }
@@ -17,9 +17,9 @@ export interface EventRow<FieldName extends string = string> {
   readonly link?: EventLink<FieldName>;
 }
 
-/** The link of an event, which the service builds from the values of its fields. */
+/** The link of an event. The service builds it from the values of the event's fields. */
 export interface EventLink<FieldName extends string> {
-  /** The fields of the link. They are whole numbers that the event always has, because a text could change the destination of a URL. */
+  /** The fields in the link. They must be required integers, because a string could change the destination of the URL. */
   readonly of: readonly FieldName[];
   readonly build: (demandsUrl: string, values: EventValues<FieldName>) => string;
   readonly schema: z.ZodMiniString;
@@ -32,13 +32,13 @@ export type EventValues<FieldName extends string = string> = {
 export type EventFormat = ReturnType<typeof makeEventFormat>;
 
 /**
- * Creates the format of a catalogue's events: their messages, the bodies of their deliveries, and the schemas of both.
+ * Creates the format of a catalogue's events, which consists of their messages, the bodies of their deliveries, and the schemas of both.
  *
- * @throws {Error} if a link uses a field that is optional or a text.
+ * @throws {Error} if a link uses a field that is optional or not an integer.
  */
 export function makeEventFormat({ fields, rows }: EventCatalogue) {
   for (const event of EVENT_NAMES) for (const name of rows[event].link?.of ?? []) requireForLink(event, name);
-  /** The schema of each event's message, as publishers send it to the events queue. Other fields are ignored. */
+  /** The schema of each event's message in the events queue. Unknown fields are ignored. */
   const messageSchemas = Object.fromEntries(EVENT_NAMES.map(event => [event, messageSchemaOf(event)])) as Readonly<
     Record<EventName, ReturnType<typeof messageSchemaOf>>
   >;
@@ -54,11 +54,11 @@ export function makeEventFormat({ fields, rows }: EventCatalogue) {
     requiredFields: ['id_conta', ...Object.keys(fields).filter(isInEveryMessage)],
     /** The values in tests. */
     sampleValues: valuesOf(sampleOf),
-    /** The values in documents. */
+    /** The values in the documentation. */
     exampleValues: valuesOf(field => field.example),
   };
 
-  /** Returns the schema of a smoke test's message, whose account is reserved for the service itself. */
+  /** Returns the schema of a smoke test's message, which has an account that is reserved for the service itself. */
   function smokeMessageSchema(event: EventName) {
     return messageSchemaOf(event, anyAccount);
   }
@@ -67,14 +67,14 @@ export function makeEventFormat({ fields, rows }: EventCatalogue) {
     return z.object({ ...envelope, id_conta, event: z.literal(event), ...schemasOf(event, sentField) });
   }
 
-  /** Returns the schema of an event's body, which has exactly these fields in this order. Samples match it, too. */
+  /** Returns the schema of an event's body, which has exactly these fields in this order. Sample bodies also match it. */
   function bodySchema(event: EventName) {
     const { link } = rows[event];
     const own = schemasOf(event, deliveredField);
     return z.strictObject({ event: z.literal(event), ...own, ...(link && { link: link.schema }) });
   }
 
-  /** Returns the message of an event in the form that publishers send, with the values of the fields that the event has. */
+  /** Returns the message of an event as publishers send it. Omits values of fields that the event does not have. */
   function message(
     event: EventName,
     { id_conta, id }: { readonly id_conta: string; readonly id?: string | undefined },
@@ -85,7 +85,7 @@ export function makeEventFormat({ fields, rows }: EventCatalogue) {
     return { id_conta, event, ...Object.fromEntries(own), ...(id !== undefined && { id }) };
   }
 
-  /** Returns the body of an event's delivery, with the fields in the order of the event's row. `demandsUrl` has no slash at its end. */
+  /** Returns the body of an event's delivery, with the fields in the order of the event's row. `demandsUrl` has no trailing slash. */
   function body(event: EventName, values: EventValues, demandsUrl: string): string {
     const { fields: names, link } = rows[event];
     const own = Object.fromEntries(names.map(name => [name, values[name]]));
@@ -104,9 +104,9 @@ export function makeEventFormat({ fields, rows }: EventCatalogue) {
 
   function requireForLink(event: EventName, name: string): void {
     const { kind, optional } = fieldOf(name);
-    const isSure = kind === 'integer' && !optional && rows[event].fields.includes(name);
-    if (!isSure)
-      throw new Error(`The link of ${event} needs ${name}, which is no whole number that the event always has.`);
+    const isRequiredInteger = kind === 'integer' && !optional && rows[event].fields.includes(name);
+    if (!isRequiredInteger)
+      throw new Error(`The link of ${event} uses ${name}, which is not a required integer field of the event.`);
   }
 
   function isInEveryMessage(name: string): boolean {

@@ -4,19 +4,19 @@ import { EVENT_NAMES, type EventName, isEventName } from '../../webhooks/webhook
 import { businessEvents } from './event-catalogue.ts';
 import type { EventFormat } from './event-format.ts';
 
-/** The reason why a queue message is not an event. `detail` describes the fix for the publisher and never repeats the message. */
+/** The reason why a queue message is not an event. `detail` describes the problem to the publisher and never quotes the message. */
 export interface RejectedMessage {
   readonly reason: 'malformed' | 'unknown_event';
   readonly detail: string;
 }
 
-/** The outcome of reading a message of the events queue. */
+/** The result of parsing a message of the events queue. */
 export type ParsedMessage =
   | { readonly outcome: 'event'; readonly event: BusinessEvent }
   | ({ readonly outcome: 'rejected' } & Partial<RejectedEvent> & RejectedMessage);
 
 interface RejectedEvent {
-  /** The id of the delivery for a valid event. */
+  /** The id that the delivery would have, if the message contains the required fields. */
   readonly deliveryId: string | undefined;
   /** The publisher's own `id`, unchanged. */
   readonly publisherId: string | undefined;
@@ -25,27 +25,27 @@ interface RejectedEvent {
   readonly eventName: EventName | undefined;
 }
 
-/** Returns the id of an event's delivery, which is its `webhook-id` and the same for every copy of the event with the publisher's `id`. */
+/** Returns the delivery id of an event, which is also its `webhook-id`. It is the same for every copy with the same publisher's `id`. */
 export function deliveryIdOf(accountId: string, eventName: string, id: string): string {
   const digest = hash('sha256', JSON.stringify([accountId, eventName, id]), 'base64url');
   return `evt_${digest.slice(0, 27)}`;
 }
 
-/** Returns the body of a test. `demandsUrl` has no slash at its end. */
+/** Returns the body of a test. `demandsUrl` has no trailing slash. */
 export function sampleBody(eventName: EventName, demandsUrl: string): string {
   return businessEvents.body(eventName, businessEvents.sampleValues, demandsUrl);
 }
 
-/** Returns whether two bodies are equal except for the link, which depends on the ids and on an address that the stage may change. */
+/** Returns whether two bodies are equal except for the link, because a change of the stage's base URL changes the link. */
 export function haveSameContent(stored: string, copy: string): boolean {
   return stored === copy || withoutLink(stored) === withoutLink(copy);
 }
 
 /**
- * Reads a message of the events queue. `messageId` is used if the publisher set no `id`, because it is the same each time the queue
- * delivers the message.
+ * Parses a message of the events queue. Uses `messageId` if the publisher set no `id`, because it is the same each time the queue delivers
+ * the message.
  *
- * @param events - the catalogue of the product, except in tests of other catalogues.
+ * @param events - the event format. Only tests pass another format.
  */
 export function parseEventMessage(
   text: string,
@@ -58,28 +58,28 @@ export function parseEventMessage(
     return rejected('malformed', 'the message is not a JSON object');
   }
   const eventName = 'event' in message ? message.event : undefined;
-  const refused = rejectedEvent(message, messageId);
+  const known = rejectedEvent(message, messageId);
   if (eventName === undefined) {
     const hint = envelopeHint(message);
-    const absent = hint === '' ? events.requiredFields.filter(field => !Object.hasOwn(message, field)) : []; // they are in the envelope
+    const absent = hint === '' ? events.requiredFields.filter(field => !Object.hasOwn(message, field)) : []; // the envelope may contain them
     const problems = ['event', ...absent].map(field => `${field}: ${missing}`).join('; ');
-    return rejected('malformed', `${problems}${hint}`, refused);
+    return rejected('malformed', `${problems}${hint}`, known);
   }
   if (typeof eventName !== 'string') {
-    return rejected('malformed', `event: must be a string${envelopeHint(message)}`, refused);
+    return rejected('malformed', `event: must be a string${envelopeHint(message)}`, known);
   }
   if (!isEventName(eventName)) {
-    return rejected('unknown_event', `event: must be one of ${EVENT_NAMES.join(', ')}`, refused);
+    return rejected('unknown_event', `event: must be one of ${EVENT_NAMES.join(', ')}`, known);
   }
 
   const schema = isSmokeTest(message) ? events.smokeMessageSchema(eventName) : events.messageSchemas[eventName];
   const parsed = schema.safeParse(message);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path: [field = ''], message: problem }) => {
-      const isThere = Object.hasOwn(message, field);
-      return `${String(field)}: ${isThere ? problem : missing}`;
+      const isPresent = Object.hasOwn(message, field);
+      return `${String(field)}: ${isPresent ? problem : missing}`;
     });
-    return rejected('malformed', problems.join('; '), refused);
+    return rejected('malformed', problems.join('; '), known);
   }
   const { id_conta: accountId, id: publisherId } = parsed.data;
   return {
@@ -95,7 +95,7 @@ export function parseEventMessage(
 }
 
 export interface BusinessEvent {
-  /** `evt_…`, the same for every copy of the event. It is the delivery's id and the `webhook-id` header. */
+  /** The id of the delivery (`evt_…`), which is also its `webhook-id` header. It is the same for every copy of the event. */
   readonly deliveryId: string;
   /** The publisher's own `id`, if set. */
   readonly publisherId: string | undefined;
@@ -105,12 +105,12 @@ export interface BusinessEvent {
   readonly body: string;
 }
 
-/** The length of the ids of smoke tests, which consist of letters and digits. */
+/** The length of smoke test ids, which consist of letters and digits. */
 export const smokeTestIdLength = 22;
 
 /**
- * Returns whether a message has the form of a smoke test. Other messages in its account, such as messages sent by mistake, are rejected.
- * A message that imitates the form reaches at most the receiver of a test.
+ * Returns whether a message has the form of a smoke test. Other messages for its account, such as those sent by mistake, are rejected. A
+ * message that imitates the form can reach only the receiver of the smoke test.
  */
 function isSmokeTest(message: object): boolean {
   const { id_conta, id } = message as Readonly<Record<string, unknown>>;
@@ -134,11 +134,11 @@ function parseJson(text: string): unknown {
   }
 }
 
-function rejected(reason: RejectedMessage['reason'], detail: string, refused?: RejectedEvent): ParsedMessage {
-  return { outcome: 'rejected', reason, detail, ...refused };
+function rejected(reason: RejectedMessage['reason'], detail: string, known?: RejectedEvent): ParsedMessage {
+  return { outcome: 'rejected', reason, detail, ...known };
 }
 
-/** Returns the ids by which the publisher finds a rejected message: its delivery's id and the publisher's id. */
+/** Returns the valid ids and names in a rejected message. They help its publisher to find it. */
 function rejectedEvent(message: object, messageId: string): RejectedEvent {
   const { id_conta, event, id = messageId } = message as Readonly<Record<string, unknown>>;
   const isText = (value: unknown): value is string => typeof value === 'string';
@@ -150,17 +150,17 @@ function rejectedEvent(message: object, messageId: string): RejectedEvent {
   };
 }
 
-/** Returns the hint for a message in which a service wrapped the event, selected by the fields of its envelope. */
+/** Returns a hint if a service wrapped the event in an envelope, which its fields identify. */
 function envelopeHint(message: object): string {
   const hint = Object.entries(envelopeHints).find(([names]) => names.split(',').every(name => name in message))?.[1];
   return hint === undefined ? '' : `; ${hint}`;
 }
 
-/** The hints. The first match applies, because a subscription confirmation has all fields of a notification. */
+/** The hints by envelope fields. The first match applies, because a subscription confirmation has all fields of a notification. */
 const envelopeHints: Readonly<Record<string, string>> = {
   'TopicArn,SubscribeURL':
-    'an SNS topic asks to confirm its subscription, which Emissor does not do: let the account of the events queue subscribe',
-  'TopicArn,Message': 'this is the envelope of an SNS topic: switch on raw message delivery for its subscription',
+    'this is the subscription confirmation of an SNS topic, which Emissor ignores: subscribe from the account of the events queue',
+  'TopicArn,Message': 'this is the envelope of an SNS topic: enable raw message delivery for the subscription',
   'detail-type,detail':
-    'this is the envelope of an EventBridge rule: give its target the InputPath $.detail, or an input transformer',
+    'this is the envelope of an EventBridge rule: set InputPath of its target to $.detail, or use an input transformer',
 };

@@ -3,20 +3,20 @@ import type { SQSRecord } from 'aws-lambda';
 import { isoTime } from '../../platform/clock.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 
-/** The id and time of a message when it was first published. A redrive assigns new ones. */
+/** The id and time of a message's first publication. A redrive assigns a new id and a new time. */
 export interface Origin {
   readonly messageId: string;
   /** Milliseconds since the epoch, or `undefined` if unknown. */
   readonly sentAt: number | undefined;
 }
 
-/** Returns the origin of a message. It ignores a malformed message id, and a time that is later than the queue's own. */
+/** Returns the origin of a message. Ignores a malformed id attribute, and a time attribute that is later than the queue's own time. */
 export function originOf({ messageId, sentTimestamp, attribute }: ReceivedMessage): Origin {
   const times = [Number(sentTimestamp || Number.NaN), Date.parse(attribute(sentAtAttribute) ?? '')];
-  const said = attribute(messageIdAttribute) ?? '';
+  const originalId = attribute(messageIdAttribute) ?? '';
   const known = times.filter(time => !Number.isNaN(time));
   return {
-    messageId: messageIdForm.test(said) ? said : messageId,
+    messageId: messageIdForm.test(originalId) ? originalId : messageId,
     sentAt: known.length === 0 ? undefined : Math.min(...known),
   };
 }
@@ -37,14 +37,14 @@ export function textAttributes(texts: Readonly<Record<string, string>>): Record<
 }
 
 /**
- * Returns whether a webhook was registered when an event was sent. If its webhook was deleted while an event waited in the queue, a
- * later registration does not receive the event.
+ * Returns whether a webhook was registered when an event was sent. If the webhook was deleted while the event waited in the queue, a later
+ * registration does not receive the event.
  */
 export function wasRegisteredBy(sentAt: number, { createdAt }: Pick<Webhook, 'createdAt'>): boolean {
   return createdAt <= sentAt + clockTolerance;
 }
 
-/** The maximum difference between the clocks of the queue and of the registration, in milliseconds. */
+/** The maximum difference between the clocks of the queue and the registration, in milliseconds. */
 const clockTolerance = 500;
 
 /** Returns the attributes that preserve the origin of a message. */
@@ -59,7 +59,7 @@ interface ReceivedMessage {
   readonly messageId: string;
   /** The queue's `SentTimestamp`, in milliseconds since the epoch. */
   readonly sentTimestamp: string | undefined;
-  /** The text of a message attribute. */
+  /** Returns the string value of a message attribute. */
   attribute(name: string): string | undefined;
 }
 
@@ -67,5 +67,5 @@ const sentAtAttribute = 'original_sent_at';
 
 const messageIdAttribute = 'original_message_id';
 
-/** The form of SQS's message ids. Every sender can write attributes, and accepted values appear in logs and notices. */
+/** The form of SQS message ids. Any sender can set attributes, and accepted values appear in logs and notices. */
 const messageIdForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -4,7 +4,7 @@ import type { RejectionNotice } from './rejection-notice.ts';
 /** Publishes a notice to the topic of rejected events. Throws if the topic rejects it. */
 export type PublishNotice = (notice: RejectionNotice) => Promise<void>;
 
-/** Creates the publisher. Subscriptions filter by the attributes `sender` and `reason`. */
+/** Creates the publisher of notices. Subscriptions can filter by the attributes `sender` and `reason`. */
 export function makePublishNotice(publish: Publish, topicArn: string): PublishNotice {
   return async function publishNotice(notice) {
     const { sender, reason } = notice;
@@ -19,7 +19,7 @@ export function makePublishNotice(publish: Publish, topicArn: string): PublishNo
   };
 }
 
-/** Escapes JSON to ASCII: SQS, to which a topic delivers, rejects U+FFFE and U+FFFF, which an `id` may contain. */
+/** Escapes JSON to ASCII, because an `id` may contain U+FFFE and U+FFFF, which SQS subscriptions of the topic reject. */
 function inAscii(json: string): string {
   return json.replace(/[\u007f-\uffff]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

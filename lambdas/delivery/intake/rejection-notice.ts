@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 
 /*
- * The notices on the topic of rejected events. A copy of an event with other fields is dropped with a notice, but without a dead-letter
- * message. Publishers read notices, so the schema is part of the interface. Of the message, a notice contains only the publisher's `id`.
+ * The notices on the topic of rejected events. Publishers read notices, so the schema is part of the public interface. A notice contains
+ * only the publisher's `id` of the message. A dropped copy of an event with different fields causes a notice, but no dead-letter message.
  */
 
 /** The reason why an event was rejected. */
@@ -10,14 +10,14 @@ const refusalReason = z.enum(['malformed', 'unknown_event', 'id_reused']);
 
 /** A notice of one rejected event. */
 export const rejectionNotice = z.object({
-  /** The id that SQS returned to the publisher for the message. */
+  /** The message id that SQS returned to the publisher. */
   messageId: z.string(),
-  /** The publisher's own `id`, truncated to 128 characters, or null if the message has no `id` that is text. */
+  /** The publisher's own `id`, truncated to 128 characters, or null if the message has no `id` or it is not a string. */
   id: z.nullable(z.string()),
-  /** The sender, which is `SenderId` of SQS. */
+  /** The SQS `SenderId` of the message. */
   sender: z.string(),
   reason: refusalReason,
-  /** The mistake to fix. */
+  /** The problem to fix. */
   detail: z.string(),
 });
 
@@ -25,11 +25,11 @@ export type RejectionNotice = Readonly<z.infer<typeof rejectionNotice>>;
 
 export type RefusalReason = z.infer<typeof refusalReason>;
 
-/** Returns the `id` of a notice, which is the first 128 characters (not UTF-16 units) of the publisher's own. */
+/** Returns the `id` of a notice, which is the first 128 code points of the publisher's `id`. */
 export function noticedId(publisherId: string | undefined): string | null {
   if (publisherId === undefined) return null;
   return [...publisherId.slice(0, 2 * maxIdLength)].slice(0, maxIdLength).join('');
 }
 
-/** The maximum length of an `id` in characters, the same as for an event's `id`. */
+/** The maximum length of an `id` in code points, as for the `id` of an event. */
 const maxIdLength = 128;

@@ -4,14 +4,14 @@ import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { PublishNotice } from './rejected-events-topic.ts';
 import type { RefusalReason, RejectionNotice } from './rejection-notice.ts';
 
-/** The maximum number of notices of rejected events that one process sends for each reason in one minute. */
+/** The maximum number of notices of rejected events that one process sends per reason and minute. */
 export const noticesPerMinute = 10;
 
 export type RejectionNotices = ReturnType<typeof makeRejectionNotices>;
 
 /**
- * Creates the notices of one process. They are best effort: messages do not wait for them or fail because of them. For each reason, a
- * process sends at most ten in a minute of the clock, so that a flood of rejected messages does not become a flood of notices.
+ * Creates the sender of notices. Notices are best effort, so messages neither wait for them nor fail because of them. A process sends at
+ * most ten notices per reason and clock minute, so a flood of rejected messages does not cause a flood of notices.
  */
 export function makeRejectionNotices(
   dependencies: {
@@ -25,7 +25,7 @@ export function makeRejectionNotices(
 
   return { add, settled };
 
-  /** Sends a notice, unless ten were sent in this minute. Returns at once. */
+  /** Starts to send a notice, unless the limit of this minute is reached. */
   function add(notice: RejectionNotice): void {
     const { reason } = notice;
     const minute = Math.floor(now() / 60_000);
@@ -37,7 +37,7 @@ export function makeRejectionNotices(
     inFlight.add(sent);
   }
 
-  /** Resolves when every notice was sent or failed. The invocation must wait for it. */
+  /** Resolves when every notice was sent or has failed. The invocation must wait for it. */
   async function settled(): Promise<void> {
     while (inFlight.size > 0) await Promise.all(inFlight);
   }

@@ -12,8 +12,8 @@ import { headKey } from '../store/head-key.ts';
 export type WithoutWebhook = ReturnType<typeof makeWithoutWebhook>;
 
 /**
- * Creates the store of events without a webhook. Item `without-webhook#<accountId>` of table `Deliveries` has each event's latest time
- * in milliseconds since the epoch. A process writes once an hour for each account and event. Messages do not wait for it.
+ * Creates the store of events without a webhook. Item `without-webhook#<accountId>` of table `Deliveries` contains the latest time of each
+ * such event, in milliseconds since the epoch. A process writes once an hour per account and event. Messages do not wait for the write.
  */
 export function makeWithoutWebhook({
   dynamo,
@@ -22,12 +22,12 @@ export function makeWithoutWebhook({
   after,
   log,
 }: StoreParts & { readonly after: After; readonly log: Log }) {
-  /** The earliest times at which this process may write again, by account and event. */
+  /** The earliest acceptance time that this process writes next, by account and event. */
   const notBefore = new Map<string, number>();
   const inProgress = new Set<Promise<void>>();
   return { note, settled };
 
-  /** Records an event that was accepted at that moment. Returns at once. */
+  /** Starts to record an event that was accepted at `acceptedAt`. */
   function note(accountId: string, eventName: EventName, acceptedAt: number): void {
     const key = `${accountId}#${eventName}`;
     if (isReservedAccount(accountId) || acceptedAt < (notBefore.get(key) ?? 0)) return;
@@ -41,7 +41,7 @@ export function makeWithoutWebhook({
     inProgress.add(done);
   }
 
-  /** Resolves when all writes are done, or after a short wait, because an acknowledgement must not wait for an unresponsive table. */
+  /** Resolves when all writes have ended, or after a short wait, because an unresponsive table must not delay acknowledgements. */
   async function settled(): Promise<void> {
     if (inProgress.size > 0) await withTimeout(after, Promise.all(inProgress), patience);
   }
@@ -64,22 +64,22 @@ export function makeReadWithoutWebhook({ dynamo, table, now }: StoreParts): Read
   };
 }
 
-/** Returns the id of an account's events without a webhook in table `Deliveries`. */
+/** Returns the id of the item in table `Deliveries` that contains an account's events without a webhook. */
 export function withoutWebhookId(accountId: string): string {
   return `without-webhook#${accountId}`;
 }
 
-/** The time for which the latest event without a webhook is listed, in milliseconds. */
+/** The time in milliseconds for which an event without a webhook is listed after its latest occurrence. */
 const listedFor = 30 * 24 * 60 * 60_000;
 
-/** The time between two writes for an account and event, in milliseconds. */
+/** The minimum time between two writes for an account and event, in milliseconds. */
 const interval = 60 * 60_000;
 
 /** The pause after a failed write, in milliseconds. */
 const pauseAfterFailure = 60_000;
 
-/** The time for which the end of an invocation waits for writes, in milliseconds. */
+/** The time for which an invocation waits for writes before it ends, in milliseconds. */
 const patience = 200;
 
-/** The maximum number of accounts and events that a process stores. The oldest entry is removed first. */
+/** The maximum number of entries by account and event. The oldest entry is removed first. */
 const maxKeys = 10_000;

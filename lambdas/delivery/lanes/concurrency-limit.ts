@@ -1,6 +1,6 @@
 /**
- * The maximum number of messages in flight in one process of a consumer, which receives more while it waits for receivers. In the fast
- * lanes, it leaves capacity while 50 webhooks hang with five attempts each (`npm run world -- --isolation`, ADR 10).
+ * The maximum number of messages in flight in one process of a consumer, by lane. In the fast lanes, it leaves capacity for others while 50
+ * webhooks hang with five attempts each (`npm run world -- --isolation`, ADR 10).
  */
 export const attemptsPerProcess = { first: 300, retry: 300, slow: 500 } as const;
 
@@ -13,19 +13,20 @@ export type SlotsOf = (webhook: InFlightWebhook) => number;
 interface InFlightWebhook {
   /** The number of webhooks that have messages in flight. */
   readonly webhooks: number;
-  /** The number of other webhooks' messages in flight. */
+  /** The number of messages in flight of other webhooks. */
   readonly ofOthers: number;
-  /** The number of messages that have finished since the webhook last stopped being quick. */
+  /** The number of messages that have finished since the webhook was last not quick. */
   readonly finished: number;
-  /** True unless one of its messages has been in flight for more than half a second. */
+  /** True unless one of the webhook's messages has been in flight for more than 500 ms. */
   readonly isQuick: boolean;
   /** True for a test or an expedited attempt. */
-  readonly isAskedFor: boolean;
+  readonly isRequested: boolean;
 }
 
 /**
- * Returns the slots in the fast lanes: 25, or 5 if others have ten messages in flight. A quick webhook gains a slot with each message
- * that finishes, up to 100, so that a burst to a healthy receiver passes. The more messages others have, the fewer slots it gains.
+ * Returns the number of slots in the fast lanes, which is 25, or 5 if other webhooks have ten messages in flight. A quick webhook gains a
+ * slot with each finished message, up to 100 slots, so a burst to a healthy receiver is not limited. It gains fewer slots if other webhooks
+ * have more messages in flight.
  */
 export function fastLaneSlots({ ofOthers, finished, isQuick }: InFlightWebhook): number {
   if (ofOthers >= manyOfOthers) return slotsNextToOthers;
@@ -39,22 +40,22 @@ const slotsNextToOthers = 5;
 const manyOfOthers = 10;
 
 /**
- * Returns the slots in the slow lane. All its processes together have at most 120 attempts of a webhook in flight. A sixth of the slots,
- * at least one in each process, is reserved for requested attempts, which therefore need not wait for a backlog.
+ * Returns the function that computes the slots in the slow lane. All processes of the lane together have at most 120 attempts of a webhook
+ * in flight. A sixth of the slots, at least one per process, is reserved for requested attempts, so they need not wait for a backlog.
  */
 export function slowLaneSlots(slowConcurrency: number): SlotsOf {
-  return function slotsOf({ webhooks, isAskedFor }) {
+  return function slotsOf({ webhooks, isRequested }) {
     const share = Math.min(120 / slowConcurrency, sharedSlots / webhooks);
     const slots = Math.max(2, Math.floor(share));
-    return isAskedFor ? slots : Math.max(1, Math.min(slots - 1, Math.floor((share * 5) / 6)));
+    return isRequested ? slots : Math.max(1, Math.min(slots - 1, Math.floor((share * 5) / 6)));
   };
 }
 
-/** The slots of a process that its slow webhooks share. */
+/** The number of slots that slow webhooks share in one process. */
 const sharedSlots = 420;
 
 /**
- * Creates the limit of a process. A webhook that hangs fills only its own slots. The limit lasts as long as the process, and
+ * Creates the concurrency limit of a process. A hanging webhook occupies only its own slots. The limit lasts as long as the process and
  * stores only webhooks that have messages in flight.
  *
  * @param capacity - the maximum number of messages in flight in the process
@@ -62,71 +63,71 @@ const sharedSlots = 420;
  */
 export function makeConcurrencyLimit(slotsOf: SlotsOf, capacity: number, elapsed: () => number) {
   const inFlight = new Map<string, Slots>();
-  let takenByAll = 0;
+  let occupied = 0;
   return { enter, hasRoomFor, isBusy };
 
   /** Occupies a slot. Returns the function that frees it, or `undefined` if all slots of the webhook are occupied. */
-  function enter(key: string, isAskedFor = false): (() => void) | undefined {
-    const of = inFlight.get(key) ?? { since: new Map<symbol, number>(), finished: 0 };
-    if (of.since.size >= countOf(of, isAskedFor)) return undefined;
+  function enter(key: string, isRequested = false): (() => void) | undefined {
+    const slots = inFlight.get(key) ?? { since: new Map<symbol, number>(), finished: 0 };
+    if (slots.since.size >= limitOf(slots, isRequested)) return undefined;
     const slot = Symbol();
-    of.since.set(slot, elapsed());
-    inFlight.set(key, of);
-    takenByAll += 1;
+    slots.since.set(slot, elapsed());
+    inFlight.set(key, slots);
+    occupied += 1;
     return function leave() {
-      of.finished = isQuick(of, quickFor) ? of.finished + 1 : 0;
-      of.since.delete(slot);
-      takenByAll -= 1;
-      if (of.since.size === 0) inFlight.delete(key);
+      slots.finished = isQuick(slots, quickFor) ? slots.finished + 1 : 0;
+      slots.since.delete(slot);
+      occupied -= 1;
+      if (slots.since.size === 0) inFlight.delete(key);
     };
   }
 
   /**
-   * Returns whether the process should receive this many more messages, which probably belong to the webhooks in flight. It should not if
-   * only one webhook is in flight and soon frees the slots that it lacks. Behind a slower webhook, messages of others may wait.
+   * Returns whether the process should receive this many more messages. They probably belong to the webhooks in flight. If that is a single
+   * quick webhook, the process waits until it has enough free slots. Behind a slower webhook, messages of others may be waiting.
    */
   function hasRoomFor(more: number): boolean {
-    const [of, another] = inFlight.values();
-    return !of || another !== undefined || !isQuick(of, awaitedFor) || of.since.size + more <= countOf(of);
+    const [slots, another] = inFlight.values();
+    return !slots || another !== undefined || !isQuick(slots, awaitedFor) || slots.since.size + more <= limitOf(slots);
   }
 
   /**
-   * Returns whether other messages may wait for the slots of a webhook. That is so if a tenth of all slots are occupied, or all slots of
-   * the webhook, or if the process of a busy lane has stopped receiving.
+   * Returns whether other messages may be waiting for the slots of a webhook. Returns true if all slots of the webhook or a tenth of all
+   * slots are occupied, or if the process has stopped receiving.
    */
   function isBusy(key: string, hasStopped = false): boolean {
-    const of = inFlight.get(key);
-    const isFull = of !== undefined && of.since.size >= countOf(of);
-    return isFull || takenByAll >= busyShare * capacity || hasStopped;
+    const slots = inFlight.get(key);
+    const isFull = slots !== undefined && slots.since.size >= limitOf(slots);
+    return isFull || occupied >= busyShare * capacity || hasStopped;
   }
 
-  function countOf(of: Slots, isAskedFor = false): number {
+  function limitOf(slots: Slots, isRequested = false): number {
     return slotsOf({
-      webhooks: inFlight.size + (of.since.size === 0 ? 1 : 0),
-      ofOthers: takenByAll - of.since.size,
-      finished: of.finished,
-      isQuick: isQuick(of, quickFor),
-      isAskedFor,
+      webhooks: inFlight.size + (slots.since.size === 0 ? 1 : 0),
+      ofOthers: occupied - slots.since.size,
+      finished: slots.finished,
+      isQuick: isQuick(slots, quickFor),
+      isRequested,
     });
   }
 
-  function isQuick({ since }: Slots, within: number): boolean {
+  function isQuick({ since }: Slots, maxAge: number): boolean {
     const [oldest] = since.values();
-    return oldest === undefined || elapsed() - oldest <= within;
+    return oldest === undefined || elapsed() - oldest <= maxAge;
   }
 }
 
 interface Slots {
-  /** The time when each slot was occupied, in this order. */
+  /** The time since which each slot has been occupied, oldest first. */
   readonly since: Map<symbol, number>;
   finished: number;
 }
 
-/** A webhook is quick unless a message of it has been in flight for longer than this, in milliseconds. */
+/** A webhook is quick unless one of its messages has been in flight for longer than this many milliseconds. */
 const quickFor = 500;
 
-/** The time for which others may wait for a slot, in milliseconds. It is less than `quickFor`. */
+/** The time for which a process waits for the slots of a single webhook before it receives more messages, in milliseconds. */
 const awaitedFor = 100;
 
-/** A process is busy if this share of its slots is occupied, or if its invocation has admitted as many messages. */
+/** A process is busy if this share of its capacity is occupied, or if it has stopped receiving and has started as many messages. */
 export const busyShare = 0.1;

@@ -2,12 +2,11 @@ import { slownessWindow } from './slowness.ts';
 
 export type RecentCounts = ReturnType<typeof makeRecentCounts>;
 
-/** Creates empty counts of the last minute. Each process has its own and loses them when it ends. */
+/** Creates empty counts of the last minute. They exist only in this process. */
 export function makeRecentCounts() {
   const byKey = new Map<string, Piece[]>();
   return { add, take };
 
-  /** Increments a count. */
   function add(key: string, now: number): void {
     const number = Math.floor(now / pieceLength);
     const counted = byKey.get(key) ?? [];
@@ -37,9 +36,9 @@ interface Piece {
   count: number;
 }
 
-/** The number of pieces into which the minute is divided. */
+/** The number of pieces into which the last minute is divided. */
 const pieces = 6;
 const pieceLength = slownessWindow / pieces;
 
-/** The maximum number of keys. The oldest is removed first. */
+/** The maximum number of keys. The oldest key is removed first. */
 const maxKeys = 10_000;

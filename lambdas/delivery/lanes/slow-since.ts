@@ -4,21 +4,21 @@ import type { EventName } from '../../webhooks/webhook.ts';
 import type { ReadSlowSince } from '../../webhooks/webhook-handlers.ts';
 import { headKey } from '../store/head-key.ts';
 
-/** The owner of a slowness is the event, not the registration, so a new registration is as slow as the previous one. */
+/** The owner of slowness is the event, not the registration, so a new registration remains as slow as the previous one. */
 export interface SlownessOwner {
   readonly accountId: string;
   readonly eventName: EventName;
 }
 
-/** The prefix of the ids of slowness in table `Deliveries`. */
+/** The prefix of the ids of slowness items in table `Deliveries`. */
 export const slownessPrefix = 'slowness';
 
-/** Returns the id of an owner's slowness in table `Deliveries`. */
+/** Returns the id of an owner's slowness item in table `Deliveries`. */
 export function slownessId({ accountId, eventName }: SlownessOwner): string {
   return `${slownessPrefix}#${accountId}#${eventName}`;
 }
 
-/** Creates the reader of table `Deliveries` that returns since when the attempts of events are made in the slow lane. */
+/** Creates the reader of the times since which the attempts of events are made in the slow lane. */
 export function makeSlowSinceReader({ dynamo, table }: Omit<StoreParts, 'now'>): ReadSlowSince {
   return async function readSlowSince(owners) {
     if (owners.length === 0) return [];

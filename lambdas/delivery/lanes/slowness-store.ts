@@ -6,19 +6,18 @@ import { type SlownessOwner, slownessId } from './slow-since.ts';
 import type { Slowness } from './slowness.ts';
 
 /*
- * The slowness of the receiver of an account's event is item `slowness#<accountId>#<eventName>` of table `Deliveries`. It belongs to
- * the event and not to the registration, so neither a PUT nor a new registration shortens it. A change reads the item and
- * writes it on the condition that `version` has not changed.
+ * Item `slowness#<accountId>#<eventName>` of table `Deliveries` contains the slowness of the receiver of an account's event. The item belongs
+ * to the event and not to the registration, so neither a PUT nor a new registration shortens the slowness. A change reads the item and
+ * writes it only if `version` has not changed.
  */
 
-/** Slowness as stored. */
 interface StoredSlowness extends Slowness {
   readonly version: number;
 }
 
 export type SlownessStore = ReturnType<typeof makeSlownessStore>;
 
-/** Returns the slowness in an item. Without an item, no slowness is known. */
+/** Returns the slowness in an item. Without an item, the webhook is not slow. */
 export function slownessOf(item: Item | undefined): StoredSlowness {
   const { tallies = [], version = 0, slowSince, reachedAt, hold, endedAt } = item ?? {};
   return { tallies, version, slowSince, reachedAt, hold, endedAt } as StoredSlowness;
@@ -29,8 +28,8 @@ export function makeSlownessStore({ dynamo, table, now }: StoreParts) {
   return { change };
 
   /**
-   * Changes the slowness by a pure function, which returns `undefined` for no change. If another process changed the item first, the
-   * write is retried with the new value. Returns the stored value. After six failed tries, it does not include the change.
+   * Changes the slowness with a pure function, which returns `undefined` for no change. If another process changed the item first, the store
+   * tries again with the new value. Returns the stored value, which does not include the change after six failed tries.
    */
   async function change(
     owner: SlownessOwner,
@@ -46,7 +45,7 @@ export function makeSlownessStore({ dynamo, table, now }: StoreParts) {
       const set = { ...stored, accountId: owner.accountId, eventName: owner.eventName, ttl: expiryAt(now()) };
       if (await updateItem(dynamo, key, { set, when })) return stored;
       slowness = await read();
-      if (tries === maxTries) return slowness; // without the change: a later attempt records it
+      if (tries === maxTries) return slowness; // a later attempt records the change
     }
 
     async function read(): Promise<StoredSlowness> {
@@ -58,7 +57,7 @@ export function makeSlownessStore({ dynamo, table, now }: StoreParts) {
 /** The maximum number of tries of a change while other processes change the item. */
 const maxTries = 6;
 
-/** Returns the expiry of an item that is no longer written: 40 days from now, long after the last delivery has ended. */
+/** Returns the expiry of an item, which is 40 days after its last write and thus long after the last delivery has ended. */
 function expiryAt(moment: number): number {
   return Math.ceil(moment / 1_000) + 40 * 24 * 60 * 60;
 }

@@ -8,7 +8,7 @@ import type { SlownessStore } from './slowness-store.ts';
 
 export type SlownessTracker = ReturnType<typeof makeSlownessTracker>;
 
-/** Creates the tracker of one process. It never throws. If a write fails, a later attempt stores the counts. */
+/** Creates the slowness tracker of one process. It never throws. If a write fails, a later attempt stores the counts. */
 export function makeSlownessTracker({
   store,
   quickCounts,
@@ -21,7 +21,7 @@ export function makeSlownessTracker({
   readonly now: Clock;
 } & Pick<DeliveryTelemetry, 'log'>) {
   const known = new Map<string, KnownWebhook>();
-  /** The slow attempts that are not stored yet. They expire after a minute. */
+  /** The slow attempts that are not stored yet. They expire after 1 minute. */
   const slowCounts = makeRecentCounts();
 
   return { recordQuick, recordSlow, recordQuickAnswer };
@@ -40,7 +40,7 @@ export function makeSlownessTracker({
     await webhook.storingSlow;
   }
 
-  /** Records a quick response, which ends the slowness if its hold is over. */
+  /** Records a quick response, which ends the slowness if the hold is over. */
   async function recordQuickAnswer(owner: SlownessOwner): Promise<void> {
     await change(owner, slowness => (mayRecover(slowness, now()) ? recovered(slowness, now()) : undefined));
   }
@@ -57,7 +57,7 @@ export function makeSlownessTracker({
     return webhook;
   }
 
-  /** Stores the counts. Attempts that become slow during the write are stored with the next write. */
+  /** Stores the counts. The next write includes attempts that become slow during this write. */
   async function storeSlow(owner: SlownessOwner, webhook: KnownWebhook): Promise<void> {
     const id = slownessId(owner);
     for (let slow = slowCounts.take(id, now()); slow > 0; slow = slowCounts.take(id, now())) {
@@ -69,8 +69,8 @@ export function makeSlownessTracker({
   }
 
   /**
-   * Changes the stored slowness, and reports if the webhook becomes slow or quick. Returns the stored value, which may lack the change
-   * (`SlownessStore.change`), or `undefined` if the store was unavailable.
+   * Changes the stored slowness, and logs if the webhook becomes slow or quick. Returns the stored value, which may not include the change
+   * (see `SlownessStore.change`), or `undefined` if the store failed.
    */
   async function change(owner: SlownessOwner, apply: Parameters<SlownessStore['change']>[1]) {
     const described = { account: owner.accountId, event: owner.eventName };
@@ -92,15 +92,15 @@ export function makeSlownessTracker({
   }
 }
 
-/** The data that this process has about a webhook. */
+/** The data that this process stores about a webhook. */
 interface KnownWebhook {
   storingSlow: Promise<void> | undefined;
-  /** The moment when the webhook was last seen to be slow. */
+  /** The time of the last write after which the webhook was slow. */
   slowAt: number;
 }
 
-/** The maximum number of known webhooks. The oldest is removed first. */
+/** The maximum number of webhooks that a process stores. The oldest is removed first. */
 const maxKnown = 10_000;
 
-/** The minimum time between two writes for a known slow webhook. Otherwise each hanging attempt would write. */
+/** The minimum time between two writes for a slow webhook, in milliseconds. Without it, each hanging attempt would write. */
 const slownessRenewal = 5_000;

@@ -1,24 +1,24 @@
-/** The time within which slow attempts are counted. */
+/** The window in which slow attempts are counted, in milliseconds. */
 export const slownessWindow = 60_000;
 
 /** The share of slow attempts within the window that makes a webhook slow. */
 const slowShare = 0.1;
 
 /*
- * The rules for which webhooks are slow, so that their attempts are made in the slow lane. All functions are pure.
+ * The rules that decide which webhooks are slow. The attempts of slow webhooks are made in the slow lane. All functions are pure.
  */
 
-/** The known slowness of the receiver of an account's event. Times are in milliseconds since the epoch. */
+/** The slowness of the receiver of an account's event. Times are in milliseconds since the epoch. */
 export interface Slowness {
-  /** Attempts of the last minute, oldest first. Quick attempts are stored only together with slow ones. */
+  /** The attempts of the last minute, oldest first. Quick attempts are stored only together with slow attempts. */
   readonly tallies: readonly AttemptTally[];
-  /** The moment since which attempts are made in the slow lane. */
+  /** The time since which attempts are made in the slow lane. */
   readonly slowSince?: number | undefined;
-  /** The last moment at which slow attempts reached their share. */
+  /** The time at which slow attempts last reached their share (`slowShare`). */
   readonly reachedAt?: number | undefined;
-  /** The time after `reachedAt` for which the slowness cannot end. */
+  /** The number of milliseconds after `reachedAt` for which the slowness cannot end. */
   readonly hold?: number | undefined;
-  /** The moment when the latest slowness ended. */
+  /** The time at which the latest slowness ended. */
   readonly endedAt?: number | undefined;
 }
 
@@ -30,7 +30,7 @@ export function isSlow({ slowSince }: Slowness): boolean {
   return slowSince !== undefined;
 }
 
-/** Adds attempts to the tally. If slow ones reach their share, the webhook becomes slow or its slowness is extended. */
+/** Adds attempts to the tallies. If slow attempts reach their share, the webhook becomes slow, or its slowness is extended. */
 export function withSlowAttempts(slowness: Slowness, added: { slow: number; quick: number }, now: number): Slowness {
   const tallies = addTally(slowness.tallies, added, now);
   const tallied = { ...slowness, tallies };
@@ -47,9 +47,9 @@ export function recovered(slowness: Slowness, now: number): Slowness {
   return { ...slowness, tallies: [], slowSince: undefined, endedAt: now };
 }
 
-/** The attempts that ended in one piece of the window, or were already slow in it. */
+/** The attempts that ended or became slow in one piece of the window. */
 interface AttemptTally {
-  /** The moment when the piece started. */
+  /** The start of the piece. */
   readonly at: number;
   readonly slow: number;
   readonly quick: number;
@@ -84,17 +84,17 @@ function slowedDown(slowness: Slowness, now: number): Slowness {
   };
 }
 
-/** The length of a piece of the window, which bounds the number of tallies. */
+/** The length of a piece of the window in milliseconds, which limits the number of tallies. */
 const tallyLength = 5_000;
 
-/** The minimum number of slow attempts within the window that makes a webhook slow, if they also reach `slowShare`. */
+/** The minimum number of slow attempts in the window that make a webhook slow, if they also reach `slowShare`. */
 const minSlowAttempts = 2;
 
-/** The minimum time for which a webhook remains slow after its share was last reached. Each relapse doubles it. */
+/** The minimum time for which a webhook remains slow after slow attempts last reached their share. Each relapse doubles it. */
 const minHold = 60_000;
 
-/** The maximum of the doubled hold. */
+/** The maximum hold, which limits the doubling. */
 const maxHold = 60 * 60_000;
 
-/** If a webhook becomes slow again within this time, it is a relapse. */
+/** A relapse is a new slowness within this time after the previous one ended. */
 const relapseWindow = 24 * 60 * 60_000;

@@ -8,9 +8,8 @@ import type { AttemptResult } from '../delivery.ts';
 export type WebhookHealthStore = ReturnType<typeof makeWebhookHealthStore>;
 
 /**
- * Creates the store of webhooks' health, which is part of the webhook's item in table `Webhooks`. A change is stored only if the webhook
- * has had the same registration and URL, and was not reactivated, since the attempt read it. Each function returns whether the
- * change was stored.
+ * Creates the store of webhook health, which is part of the webhook's item in table `Webhooks`. A change is stored only if the webhook was
+ * not registered again, replaced or reactivated since the attempt read it. Each function returns whether the change was stored.
  */
 export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
   return { startedFailing, recovered, announceFailing, suspendGone, suspendFailing };
@@ -24,9 +23,9 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
   }
 
   /**
-   * Stores the first success after failures. It is announced if the failures were, even if the webhook was replaced or reactivated since.
-   * It is not announced while the webhook is suspended, because then deliveries stop. Returns false if another process stored the success,
-   * or if the failures were announced meanwhile. In that case, the next success is announced.
+   * Stores the first success after failures. If the failures were announced, the success is also announced, unless the webhook is suspended.
+   * Returns false if another process stored the success, or if the failures were announced in the meantime. In the second case, the next
+   * success is announced.
    */
   function recovered(webhook: Webhook, trigger: Trigger): Promise<boolean> {
     const { failingSince, announcedSince: since } = webhook;
@@ -39,7 +38,7 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
     });
   }
 
-  /** Announces how long the webhook has been failing. Returns false if another process announced it. */
+  /** Announces that the webhook has been failing for at least `mark`. Returns false if another process has already announced this. */
   async function announceFailing(webhook: Webhook, mark: number, trigger: Trigger): Promise<boolean> {
     const { failingSince } = webhook;
     if (failingSince === undefined) return false;
@@ -52,8 +51,8 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
   }
 
   /**
-   * Suspends the webhook because its receiver returned 410, with an announcement. Returns `suspended_already` if it was suspended, or
-   * `outdated` if it has another registration or URL by now, or was reactivated.
+   * Suspends the webhook because its receiver returned 410, with an announcement. Returns `suspended_already` if it was already suspended, or
+   * `outdated` if it was registered again, replaced or reactivated since the attempt read it.
    */
   async function suspendGone(
     webhook: Webhook,
@@ -70,7 +69,7 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
     return isOutdated ? 'outdated' : 'suspended_already';
   }
 
-  /** Suspends a webhook that has been failing since the attempt read it, with an announcement. */
+  /** Suspends a webhook that has had no success since the attempt read it, with an announcement. */
   function suspendFailing(webhook: Webhook, trigger: Trigger): Promise<boolean> {
     return change(webhook, {
       ...suspension('no_success', trigger, { announcedSince: webhook.failingSince }),
@@ -105,7 +104,7 @@ export interface Trigger {
 
 type HealthChange = Pick<ItemUpdate, 'set' | 'when'> & { readonly announcement?: Announcement | undefined };
 
-/** Returns the condition that the webhook is unchanged since the attempt read it. */
+/** Returns the condition that the webhook was not registered again, replaced or reactivated since the attempt read it. */
 function isAsAttempted({ webhookId, resetAt }: Webhook): Expression {
   return expression`webhookId = ${webhookId} AND ${is('resetAt', resetAt)}`;
 }

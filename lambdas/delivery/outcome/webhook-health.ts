@@ -6,14 +6,14 @@ import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import { type StoreChange, storeUnlessStale } from './store-unless-stale.ts';
 import type { Trigger, WebhookHealthStore } from './webhook-health-store.ts';
 
-/** If a webhook has failed for this long, the next delivery that exhausts its schedule, or `maxAge` in the slow lane, suspends it. */
+/** If a webhook has failed for this many milliseconds, the next delivery that exhausts its schedule or reaches `maxAge` suspends it. */
 export const suspendAfter = 5 * 24 * 60 * 60_000;
 
 export type WebhookHealth = ReturnType<typeof makeWebhookHealth>;
 
 /**
- * Creates the tracker of webhooks' health, which suspends a webhook that keeps failing or returns 410. The tracker writes only changes,
- * because a write for each attempt would throttle the item of a busy webhook.
+ * Creates the tracker of webhook health, which suspends a webhook that keeps failing or returns 410. The tracker writes only changes,
+ * because a write per attempt would throttle the item of a busy webhook.
  *
  * A suspension is stored before the outcome that requires it. If the process dies between the two, the next attempt holds the delivery.
  */
@@ -25,8 +25,8 @@ export function makeWebhookHealth({
   return { suspendIfGone, suspendIfFailing, failTooOld, record };
 
   /**
-   * Suspends the webhook if its receiver returned 410. Returns the outcome to store. A 410 is an ordinary failure if the webhook was
-   * registered again, was reactivated, or has a new URL since it was read.
+   * Suspends the webhook if its receiver returned 410. Returns the outcome to store. If the webhook was registered again, replaced or
+   * reactivated since it was read, the 410 is an ordinary failure.
    */
   async function suspendIfGone(webhook: Webhook, outcome: AttemptOutcome, deliveryId: string): Promise<AttemptOutcome> {
     if (outcome.outcome !== 'gone') return outcome;
@@ -38,7 +38,7 @@ export function makeWebhookHealth({
     return outcome;
   }
 
-  /** Suspends the webhook of a delivery that is about to fail finally, if all attempts have failed for 5 days. */
+  /** Suspends the webhook of a delivery that is about to fail permanently, if all attempts of the webhook have failed for 5 days. */
   async function suspendIfFailing(webhook: Webhook, { id: deliveryId, attempts }: Delivery): Promise<void> {
     const { failingSince = Number.POSITIVE_INFINITY } = webhook;
     if (now() - failingSince < suspendAfter) return;
@@ -46,14 +46,14 @@ export function makeWebhookHealth({
     if (await store.suspendFailing(webhook, { lastResult, deliveryId })) reportSuspension(webhook, 'no_success');
   }
 
-  /** Ends a delivery that waited too long for a slot (`isTooOld`). */
+  /** Ends a delivery that has waited too long for a slot (`isTooOld`). */
   async function failTooOld(delivery: Delivery, webhook: Webhook, storeChange: StoreChange): Promise<void> {
     await suspendIfFailing(webhook, delivery);
     if (!(await storeUnlessStale(delivery, settled(delivery, 'failed', now()), storeChange, { log }))) return;
     log.warn('delivery.too_old', describeDelivery(delivery));
   }
 
-  /** Records a success or a failure after its outcome is stored. If that fails, the next attempt records it. */
+  /** Records a success or a failure after its outcome is stored. If the write fails, the next attempt records it. */
   async function record(webhook: Webhook, outcome: AttemptOutcome, after: Delivery): Promise<void> {
     try {
       const trigger = { lastResult: outcome.record.result, deliveryId: after.id };
@@ -80,10 +80,10 @@ export function makeWebhookHealth({
   }
 }
 
-/** Returns the longest mark that a webhook has reached, if it is not announced yet. */
+/** Returns the longest mark that a webhook has reached, or `undefined` if that mark was already announced. */
 function unannouncedMark(failingFor: number, announced = 0): number | undefined {
   return failingMarks.findLast(mark => failingFor >= mark && announced < mark);
 }
 
-/** Operators are notified once a webhook has failed for this long. */
+/** Operators are notified when a webhook has failed for each of these durations in milliseconds. */
 const failingMarks = [24 * 60 * 60_000, 4 * 24 * 60 * 60_000] as const;

@@ -10,15 +10,15 @@ import { restarted } from '../transitions.ts';
 import { isSelectedBy, type Replay } from './replay.ts';
 import type { ReplayStore } from './replay-store.ts';
 
-/** The interval between the due times of a replay's deliveries, in milliseconds: ten a second. */
+/** The interval between the due times of a replay's deliveries, in milliseconds. A replay resends ten deliveries per second. */
 export const replayInterval = 100;
 
 /** Continues a replay for as long as `hasTime` returns true. */
 export type ContinueReplay = (id: string, hasTime: () => boolean) => Promise<void>;
 
 /**
- * Returns the function by which each sweep continues a running replay. It sends the deliveries of about one minute. It stops after 10 s,
- * and the next sweep continues, so that a large range does not delay other replays.
+ * Returns the function with which each sweep continues a running replay. The function sends the deliveries that are due in about one
+ * minute. It stops after 10 s, so a large range does not delay other replays, and the next sweep continues.
  */
 export function makeContinueReplay({
   replays,
@@ -37,12 +37,11 @@ export function makeContinueReplay({
 }
 
 /**
- * Runs a replay until it ends, `most` deliveries are sent or `hasTime` returns false. It may be interrupted at any point, and several
- * processes may run it. Returns the replay in its new state, or `undefined` if another replay has replaced it.
+ * Runs a replay until it ends, `maxDeliveries` are sent or `hasTime` returns false. A run may be interrupted at any point, and several
+ * processes may run a replay. Returns the replay in its new state, or `undefined` if another replay has replaced it.
  */
-export type RunReplay = (replay: Replay, most: number, hasTime: () => boolean) => Promise<Replay | undefined>;
+export type RunReplay = (replay: Replay, maxDeliveries: number, hasTime: () => boolean) => Promise<Replay | undefined>;
 
-/** Returns the function that runs replays. */
 export function makeRunReplay(
   dependencies: Pick<DeliveryTelemetry, 'log'> & {
     readonly replays: Pick<ReplayStore, 'save' | 'end'>;
@@ -55,9 +54,9 @@ export function makeRunReplay(
 ): RunReplay {
   const { replays, readHistory, store, findWebhook, retryQueue, now, log } = dependencies;
 
-  return async function runReplay(given, most, hasTime) {
-    let replay: Replay | undefined = given;
-    let left = most;
+  return async function runReplay(started, maxDeliveries, hasTime) {
+    let replay: Replay | undefined = started;
+    let left = maxDeliveries;
     let dueAt = 0;
     while (replay?.state === 'running' && left > 0 && mayContinue(replay) && hasTime()) {
       if (!(await isWebhookActive(replay))) return end(replay, 'cancelled');
@@ -72,7 +71,7 @@ export function makeRunReplay(
     return replay;
   };
 
-  /** Returns false while the first pass may miss deliveries that reached their state just before the replay started. */
+  /** Delays the second pass until the index includes all deliveries that reached their state before the replay started. */
   function mayContinue({ pass, startedAt }: Replay): boolean {
     return pass === 1 || now() >= startedAt + maxIndexLag;
   }
@@ -88,14 +87,16 @@ export function makeRunReplay(
     return { selected: deliveries.filter(delivery => isSelectedBy(replay, delivery)), next };
   }
 
-  /** Resends deliveries from a due time on, so that the process does not send a burst after a freeze. */
+  /** Resends deliveries at the replay's rate. Due times are never in the past, so a process does not send a burst after a freeze. */
   async function send(deliveries: readonly Delivery[], firstDueAt: number): Promise<Sent> {
     let [sent, dueAt] = [0, firstDueAt];
     for (const batch of chunksOf(deliveries, maxMessagesOfCall)) {
       const from = Math.max(dueAt, now());
-      const tried = await Promise.all(batch.map((delivery, index) => restart(delivery, from + index * replayInterval)));
+      const restarts = await Promise.all(
+        batch.map((delivery, index) => restart(delivery, from + index * replayInterval)),
+      );
       dueAt = from + batch.length * replayInterval;
-      const waiting = tried.filter(delivery => delivery !== undefined);
+      const waiting = restarts.filter(delivery => delivery !== undefined);
       if (waiting.length === 0) continue;
       sent += waiting.length;
       await sendAllOrLeave(retryQueue, waiting, { log });
@@ -125,14 +126,14 @@ interface Sent {
   readonly dueAt: number;
 }
 
-/** The number of deliveries between two saves, which detect a cancellation. It is at most 100. */
+/** The maximum number of deliveries between two saves, which detect a cancellation. The history allows at most 100 per page. */
 const pageSize = 100;
 
-/** The maximum number of deliveries of a replay that one sweep sends, which is as many as are due in one minute. */
+/** The maximum number of deliveries of a replay that one sweep sends. It is the number that is due in one minute. */
 const replayPerSweep = 60_000 / replayInterval;
 
-/** The maximum lag of an index, with a safety margin. */
+/** The maximum lag of an index in milliseconds, with a safety margin. */
 const maxIndexLag = 10_000;
 
-/** A sweep starts no further page of a replay after this time. The deliveries of one minute take a few seconds. */
+/** The time in milliseconds after which a sweep starts no further page of a replay. The deliveries of one minute take a few seconds. */
 const replayShare = 10_000;

@@ -7,8 +7,8 @@ import type { RunReplay } from './replay-runner.ts';
 import type { ReplayStore } from './replay-store.ts';
 
 /**
- * Starts a replay for a webhook and sends its first deliveries, or returns the replay that is running. Returns `undefined`, without
- * starting a replay, if another process replaced the latest replay first. The call may be retried.
+ * Starts a replay for a webhook and sends its first deliveries, or returns the replay that is already running. Returns `undefined` without
+ * starting a replay if another process started one first. The caller may then retry.
  */
 export type StartReplay = (
   webhook: Webhook,
@@ -50,5 +50,5 @@ export function makeStartReplay(dependencies: {
   }
 }
 
-/** The number of deliveries that the client waits for. */
+/** The maximum number of deliveries that are sent before the API responds. */
 const firstPage = 50;

@@ -8,15 +8,15 @@ import { headKey } from '../store/head-key.ts';
 import type { Replay } from './replay.ts';
 
 /*
- * Item `replays#<accountId>#<eventName>` of table `Deliveries` is the latest replay of a webhook. Because it is one item, one conditional
- * write prevents concurrent replays of a webhook. Before the next replay starts, the last one is copied to the item `past#<replayId>`
+ * Item `replays#<accountId>#<eventName>` of table `Deliveries` is the latest replay of a webhook. Because it is one item, a conditional
+ * write prevents concurrent replays of a webhook. Before the next replay starts, the latest one is copied to the item `past#<replayId>`
  * under the same id.
  *
- * While the replay is running, its item is in index `due`, which each sweep reads. Several processes may work on it at once, because
- * a conditional write restarts each delivery, and so removes it from the replayed state.
+ * While the replay is running, its item is in index `due`, which each sweep reads. Several processes may run the replay at once, because a
+ * conditional write restarts each delivery and changes its state.
  */
 
-/** The prefix of the ids of replays in table `Deliveries`. */
+/** The prefix of the ids of replay items in table `Deliveries`. */
 export const replaysPrefix = 'replays';
 
 /** Returns the id of the items of a webhook's replays. */
@@ -26,7 +26,7 @@ export function replaysId({ accountId, eventName }: Pick<Replay, 'accountId' | '
 
 export type ReplayStore = ReturnType<typeof makeReplayStore>;
 
-/** Creates the store of replays over the table `Deliveries`. It reads consistently. */
+/** Creates the store of replays in table `Deliveries`. Reads are consistent. */
 export function makeReplayStore({ dynamo, table, now }: StoreParts) {
   return { findLatest, find, read, start, save, end, forget };
 
@@ -34,26 +34,26 @@ export function makeReplayStore({ dynamo, table, now }: StoreParts) {
     return read(replaysId({ accountId, eventName }));
   }
 
-  /** Finds one of a webhook's replays. It reads the latest first, because a replay is copied before the next one replaces it. */
+  /** Finds a replay of a webhook. Reads the latest replay first, because a replay is copied before the next one replaces it. */
   async function find(accountId: string, eventName: EventName, replayId: string): Promise<Replay | undefined> {
     const latest = await findLatest(accountId, eventName);
     return latest?.id === replayId ? latest : readAlive(pastKey(accountId, eventName, replayId));
   }
 
-  /** Reads the latest replay by its item's id, as found in index `due`. */
+  /** Reads the latest replay by the id of its item, which index `due` contains. */
   function read(itemId: string): Promise<Replay | undefined> {
     return readAlive(headKey(table, itemId));
   }
 
   async function readAlive(key: ItemKey): Promise<Replay | undefined> {
     const [item] = await batchGet(dynamo, [key]);
-    const isGone = typeof item?.ttl === 'number' && item.ttl <= nowInSeconds();
-    return item && !isGone ? replayFromItem(item) : undefined;
+    const hasExpired = typeof item?.ttl === 'number' && item.ttl <= nowInSeconds();
+    return item && !hasExpired ? replayFromItem(item) : undefined;
   }
 
-  /** Starts a replay in place of the latest one that was read. Returns false if another process was faster. */
+  /** Starts a replay, which replaces `latest`. Returns false if another process replaced `latest` first. */
   async function start(replay: Replay, latest: Replay | undefined): Promise<boolean> {
-    if (latest) await keep(latest);
+    if (latest) await archive(latest);
     const { id: replayId, accountId, eventName } = replay;
     const id = replaysId(replay);
     const condition = latest
@@ -62,12 +62,12 @@ export function makeReplayStore({ dynamo, table, now }: StoreParts) {
     const Item = { ...replay, ...headKey(table, id).key, replayId, ...replayAttributes(id, replay.startedAt) };
     const put = new PutCommand({ TableName: table, Item, ...conditionOf(condition) });
     if (await conditionalWrite(dynamo(put))) return true;
-    // The SDK repeats a write whose response was lost, so the stored replay may be our own.
+    // The SDK repeats a write if its response was lost, so the stored replay may be this one.
     return (await findLatest(accountId, eventName))?.id === replayId;
   }
 
-  /** Copies a replay that the next one replaces, unless it was deleted. A running replay ends as cancelled. */
-  async function keep(latest: Replay): Promise<void> {
+  /** Copies a replay before the next one replaces it, unless it was deleted. A running replay ends as cancelled. */
+  async function archive(latest: Replay): Promise<void> {
     const { id: replayId, accountId, eventName, state, endedAt = now() } = latest;
     const ended = { state: state === 'running' ? 'cancelled' : state, endedAt, ttl: cleanUpAt(endedAt) };
     const Item = { ...latest, ...ended, replayId, ...pastKey(accountId, eventName, replayId).key };
@@ -75,14 +75,14 @@ export function makeReplayStore({ dynamo, table, now }: StoreParts) {
     await conditionalWrite(dynamo(new PutCommand({ TableName: table, Item, ...conditionOf(isNew) })));
   }
 
-  /** Saves the progress of a replay, even if it was cancelled meanwhile. Returns its new state, or `undefined` if it was replaced. */
+  /** Saves the progress of a replay, even if it was cancelled. Returns the stored replay, or `undefined` if it was replaced. */
   async function save(replay: Replay): Promise<Replay | undefined> {
     const { sent, pass, cursor } = replay;
     const item = await update(replay, { sent, pass, cursor });
     return item && replayFromItem(item);
   }
 
-  /** Ends a running replay. A completed one includes the result of its last page. Returns false if the replay had already ended. */
+  /** Ends a running replay. If it completed, stores the progress of the last page. Returns false if the replay had already ended. */
   async function end(replay: Replay, state: 'completed' | 'cancelled'): Promise<boolean> {
     const endedAt = now();
     const sent = state === 'completed' && { sent: replay.sent };
@@ -90,15 +90,15 @@ export function makeReplayStore({ dynamo, table, now }: StoreParts) {
     return (await update(replay, ended, expression`state = ${'running'}`)) !== undefined;
   }
 
-  /** Deletes a replay that has ended. It marks the copy first, so that a start that read the replay before cannot copy it again. */
+  /** Deletes a replay that has ended. Marks its copy first, so a concurrent start that has read the replay cannot copy it again. */
   async function forget(replay: Replay): Promise<void> {
     const { id, accountId, eventName } = replay;
-    const gone = { ttl: nowInSeconds() - clockTolerance };
-    await updateItem(dynamo, pastKey(accountId, eventName, id), { set: gone });
-    await update(replay, gone, expression`state <> ${'running'}`);
+    const expired = { ttl: nowInSeconds() - clockTolerance };
+    await updateItem(dynamo, pastKey(accountId, eventName, id), { set: expired });
+    await update(replay, expired, expression`state <> ${'running'}`);
   }
 
-  /** Updates the latest replay if it is the given replay and the condition holds. Returns its updated item. */
+  /** Updates a replay if it is still the latest one and the condition is met. Returns its updated item. */
   function update(
     replay: Pick<Replay, 'id' | 'accountId' | 'eventName'>,
     set: Item,

@@ -2,29 +2,29 @@ import type { EventName } from '../../webhooks/webhook.ts';
 import { type Delivery, isTest } from '../delivery.ts';
 
 /**
- * A replay resends the deliveries of a range, newest first, about ten a second. Each delivery starts a new schedule. The replay reads the
- * range twice, because the index `undelivered` lags. Times are in milliseconds since the epoch.
+ * A replay resends the deliveries of a time range, newest first, about ten per second. Each delivery starts a new schedule. The replay reads
+ * the range twice, because the index `undelivered` lags. Times are in milliseconds since the epoch.
  */
 export interface Replay extends ReplayRange {
   /** `reenvio_…` */
   readonly id: string;
   readonly accountId: string;
   readonly eventName: EventName;
-  /** The registration for which it was requested. The replay ends when that registration ends. */
+  /** The registration for which the replay was requested. The replay ends when the registration ends. */
   readonly webhookId: string;
   readonly state: ReplayState;
-  /** Deliveries that reach their state later are not sent, so that no delivery is sent twice and the range cannot grow. */
+  /** The start of the replay. It omits deliveries that reach their state later, so it sends no delivery twice and the range cannot grow. */
   readonly startedAt: number;
   /**
-   * The number of deliveries resent so far. It may be slightly too low. A process that dies does not count its page, and if two processes
-   * run the replay at once, only one of them counts.
+   * The number of deliveries resent so far. It may be slightly too low, because a process that dies does not count its page, and only one of
+   * two concurrent processes counts.
    */
   readonly sent: number;
-  /** The second pass starts once the index shows its state at the start of the replay. */
+  /** The current pass. The second pass starts once the index includes all changes before the start of the replay. */
   readonly pass: 1 | 2;
-  /** The position of the pass, which is a range key of index `undelivered`. It is not set at the start. */
+  /** The position of the pass, which is a range key of index `undelivered`. Not set at the start of a pass. */
   readonly cursor?: string;
-  /** The moment when its state became final. */
+  /** The time at which the state became final. */
   readonly endedAt?: number;
 }
 
@@ -36,7 +36,7 @@ export function replayIdOf(unique: string): string {
 /** The form of the id of a replay. */
 export const replayIdForm = /^reenvio_[A-Za-z0-9]{22}$/;
 
-/** Returns whether the replay sends a delivery. It omits tests and deliveries of other registrations. */
+/** Returns whether the replay resends a delivery. A replay omits tests and deliveries of other registrations. */
 export function isSelectedBy(replay: Replay, delivery: Delivery): boolean {
   return (
     delivery.webhookId === replay.webhookId &&
@@ -48,14 +48,14 @@ export function isSelectedBy(replay: Replay, delivery: Delivery): boolean {
   );
 }
 
-/** The deliveries of a replay. They are in a state, and their events were accepted from `from` up to, but excluding, `to`. */
+/** Selects deliveries in state `wanted` whose events were accepted from `from` up to, but excluding, `to`. */
 export interface ReplayRange {
   readonly from: number;
   readonly to: number;
   readonly wanted: 'failed' | 'held';
 }
 
-/** The states of a replay. The last two are final. */
+/** The state of a replay. The last two states are final. */
 type ReplayState = 'running' | 'completed' | 'cancelled';
 
 const replayPrefix = 'reenvio_';

@@ -3,9 +3,9 @@ import type { FailureCause } from '../../platform/egress/network-error.ts';
 import type { AttemptRecord, AttemptResult } from '../delivery.ts';
 
 /**
- * Writes an attempt's record in compact form: number, start (since the acceptance), duration, result (its index in `results`) with
- * status or cause (a character, by its index in `causes`), and the location of the response, as in `3,6bfk,xg,1503,Ab3_dE9`. Times are in
- * base 36.
+ * Encodes the record of an attempt as its number, start (since acceptance), duration, result and response, as in `3,6bfk,xg,1503,Ab3_dE9`.
+ * Times are milliseconds in base 36. The result is its index in `results`, and the status or the letter of the cause (`causes`). The response
+ * is represented by its mark.
  */
 export function packAttempt(record: AttemptRecord, createdAt: number): string {
   const { number, startedAt, durationMs, result, cause, status, response, answerId } = record;
@@ -14,26 +14,26 @@ export function packAttempt(record: AttemptRecord, createdAt: number): string {
   return [number, ...times, `${results.indexOf(result)}${status ?? letterOf(cause)}`, mark].join(',');
 }
 
-/** Reads an attempt's record. `response` is the response stored in the head. It belongs to the one record whose mark refers to it. */
+/** Decodes the record of an attempt. `response` is the response in the head, which belongs to the record with the mark `inHead`. */
 export function unpackAttempt(packed: string, createdAt: number, response: string): AttemptRecord {
-  const [number, began = '', duration = '', ended = '', mark = ''] = packed.split(',');
+  const [number, start = '', duration = '', end = '', mark = ''] = packed.split(',');
   return {
     number: Number(number),
-    startedAt: isoTime(createdAt + Number.parseInt(began, 36)),
+    startedAt: isoTime(createdAt + Number.parseInt(start, 36)),
     durationMs: Number.parseInt(duration, 36),
-    result: results[Number(ended[0])] as AttemptResult,
-    cause: causes[ended.charCodeAt(1) - firstLetter] ?? null,
-    status: Number(ended.slice(1)) || null,
+    result: results[Number(end[0])] as AttemptResult,
+    cause: causes[end.charCodeAt(1) - firstLetter] ?? null,
+    status: Number(end.slice(1)) || null,
     response: mark === inHead ? response : mark === empty ? '' : null,
     ...(mark.length > 1 && { answerId: mark }),
   };
 }
 
-/** The marks of a response in the head and of an empty response. Other marks are ids of items. A record without a response has no mark. */
+/** The mark of a response in the head. Other marks mean an empty response or are ids of items. A record without a response has no mark. */
 const inHead = '1';
 const empty = '0';
 
-/** The stored index refers to this order, so only append. At most ten results are possible. */
+/** Append only, because stored records contain indexes of this list. The format allows at most ten results. */
 const results: readonly AttemptResult[] = [
   'delivered',
   'http',
@@ -46,7 +46,7 @@ const results: readonly AttemptResult[] = [
   'internal',
 ];
 
-/** The stored index refers to this order, so only append. At most 26 causes are possible. */
+/** Append only, because stored records contain indexes of this list. The format allows at most 26 causes. */
 const causes: readonly FailureCause[] = [
   'refused',
   'reset',

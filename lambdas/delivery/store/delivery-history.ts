@@ -7,15 +7,15 @@ import { asShown } from '../representation.ts';
 import { listShardOf, stateShardOf, type UndeliveredState } from './delivery-item.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 
-/** Reads a page of the history of an account's deliveries for an event. */
+/** Reads a page of an account's delivery history for an event. */
 export type ReadHistory = (query: HistoryQuery) => Promise<HistoryPage>;
 
 /**
- * Creates the reader of the history over the indexes `byWebhook` and `undelivered`. A delivery's position in a list never changes, but a
- * change of state moves it to another list. So pages neither repeat nor skip an unchanged delivery, regardless of other writes.
+ * Creates the reader of the history, which uses the indexes `byWebhook` and `undelivered`. The position of a delivery in a list never
+ * changes, but a change of state moves it to another list. Pages therefore neither repeat nor skip an unchanged delivery.
  *
- * A page costs one call for each partition (1 or 2), and 1 or 2 calls that read the items themselves, because an index lags. A
- * delivery that no longer exists or that has changed its state is omitted.
+ * A page costs one call per partition (1 or 2), and 1 or 2 calls to read the items, because an index lags. The reader omits a delivery that
+ * no longer exists or has another state.
  */
 export function makeReadHistory({
   dynamo,
@@ -27,14 +27,14 @@ export function makeReadHistory({
     const { limit } = query;
     const deliveries: Delivery[] = [];
     let seen = 0;
-    for (const most of [limit, secondLook]) {
+    for (const batchSize of [limit, replacementBatch]) {
       if (deliveries.length === limit) break;
-      const some = entries.slice(seen, seen + most);
-      const read = new Map((await store.read(some.map(({ id }) => id))).map(found => [found.id, found]));
-      for (const { id } of some) {
+      const batch = entries.slice(seen, seen + batchSize);
+      const read = new Map((await store.read(batch.map(({ id }) => id))).map(found => [found.id, found]));
+      for (const { id } of batch) {
         if (deliveries.length === limit) break;
         seen++;
-        const delivery = asAskedFor(read.get(id), query);
+        const delivery = matching(read.get(id), query);
         if (delivery) deliveries.push(delivery);
       }
     }
@@ -43,7 +43,7 @@ export function makeReadHistory({
   };
 
   async function readShard({ index, shard, first, last }: Shard, { limit }: HistoryQuery): Promise<ShardPage> {
-    const answer = await dynamo(
+    const output = await dynamo(
       new QueryCommand({
         TableName: table,
         IndexName: index,
@@ -54,24 +54,24 @@ export function makeReadHistory({
         Limit: limit + spare,
       }),
     );
-    const entries = (answer.Items ?? []).map(({ id, listKey }) => ({ id: String(id), listKey: String(listKey) }));
-    return { entries, isAll: !answer.LastEvaluatedKey };
+    const entries = (output.Items ?? []).map(({ id, listKey }) => ({ id: String(id), listKey: String(listKey) }));
+    return { entries, isAll: !output.LastEvaluatedKey };
   }
 }
 
-/** The query for a webhook's deliveries. */
+/** Selects deliveries of a webhook. */
 interface HistoryQuery {
   readonly accountId: string;
   readonly eventName: EventName;
   /** Limits the result to deliveries in this state. */
   readonly state?: DeliveryState | undefined;
-  /** Limits the result to events that were accepted at or after this time. Milliseconds since the epoch. */
+  /** Limits the result to events that were accepted at or after this time, in milliseconds since the epoch. */
   readonly from?: number | undefined;
-  /** Limits the result to events that were accepted before this time. */
+  /** Limits the result to events that were accepted before this time, in milliseconds since the epoch. */
   readonly before?: number | undefined;
   /**
-   * The registration under which deliveries are shown, or `null` if there is none. Pending deliveries of another registration are shown as
-   * cancelled. If this is omitted, states are shown as stored.
+   * The current registration, or `null` if there is none. Pending deliveries of other registrations are shown as cancelled. If omitted,
+   * states are shown as stored.
    */
   readonly registration?: Pick<Webhook, 'webhookId' | 'createdAt'> | null;
   /** The maximum number of deliveries, from 1 to 100. */
@@ -86,7 +86,7 @@ interface HistoryPage {
   readonly next: string | undefined;
 }
 
-/** Returns the entries of all partitions, newest first and each once, down to the point at which every partition is complete. */
+/** Returns the entries of all partitions without duplicates, newest first, down to the point to which every partition was read. */
 function merge(pages: readonly ShardPage[], { after }: HistoryQuery): ShardPage {
   const furthest = pages.map(({ entries, isAll }) => (isAll ? '' : (entries.at(-1)?.listKey ?? '')));
   const end = furthest.toSorted().at(-1) ?? '';
@@ -97,7 +97,7 @@ function merge(pages: readonly ShardPage[], { after }: HistoryQuery): ShardPage 
   return { entries, isAll: pages.every(({ isAll }) => isAll) };
 }
 
-/** Returns the partitions for a query, each with its range. */
+/** Returns the partitions and the ranges that a query must read. */
 function shardsOf(query: HistoryQuery): Shard[] {
   const { accountId, eventName, state, registration } = query;
   const listed = (isDelivered: boolean) => inRange(query, 'byWebhook', listShardOf(accountId, eventName, isDelivered));
@@ -107,7 +107,7 @@ function shardsOf(query: HistoryQuery): Shard[] {
   if (state === undefined) return [...listed(true), ...listed(false)];
   if (state === 'delivered') return listed(true);
   if (registration === undefined || (state !== 'pending' && state !== 'cancelled')) return undelivered(state);
-  // Deliveries of the present registration were accepted after it, and deliveries of earlier registrations before it.
+  // Events of the current registration were accepted after its creation, and events of earlier registrations before it.
   const { from = Number.NEGATIVE_INFINITY, before = Number.POSITIVE_INFINITY } = query;
   if (state === 'pending') {
     if (registration === null) return [];
@@ -120,16 +120,16 @@ function shardsOf(query: HistoryQuery): Shard[] {
   ];
 }
 
-/** The number of deliveries to read as replacements for deliveries that cannot be shown. */
-const secondLook = 100;
+/** The maximum number of deliveries to read as replacements for deliveries that do not match. */
+const replacementBatch = 100;
 
 /** Returns a delivery as it is shown, or `undefined` if it does not match the query. */
-function asAskedFor(found: Delivery | undefined, { state, registration }: HistoryQuery): Delivery | undefined {
+function matching(found: Delivery | undefined, { state, registration }: HistoryQuery): Delivery | undefined {
   const delivery = found && registration !== undefined ? asShown(registration?.webhookId)(found) : found;
   return state === undefined || delivery?.state === state ? delivery : undefined;
 }
 
-/** A range of positions in a partition of an index. It includes both ends, and must not be empty. */
+/** A non-empty range of positions in a partition of an index, including both ends. */
 interface Shard {
   readonly index: keyof typeof partitionKeys;
   readonly shard: string;
@@ -139,13 +139,13 @@ interface Shard {
 
 interface ShardPage {
   readonly entries: readonly Entry[];
-  /** True if there are no more. */
+  /** True if there are no further entries. */
   readonly isAll: boolean;
 }
 
 const partitionKeys = { byWebhook: 'listShard', undelivered: 'stateShard' } as const;
 
-/** Entries beyond the limit that are read from each partition. One shows that there are more, and the others replace deleted deliveries. */
+/** The number of entries beyond the limit to read per partition. One shows that there are more. The others replace deleted deliveries. */
 const spare = 4;
 
 interface Entry {
@@ -153,13 +153,13 @@ interface Entry {
   readonly listKey: string;
 }
 
-/** Returns a range of positions in a partition, or `undefined` if it is empty. */
+/** Returns the range of positions in a partition, or an empty list if the range is empty. */
 function inRange({ from, before, after }: HistoryQuery, index: Shard['index'], shard: string): Shard[] {
-  const first = from === undefined ? '-' : isoTime(from); // a position is longer than its time, and so sorts after it
+  const first = from === undefined ? '-' : isoTime(from); // a position starts with its time and sorts after it
   const ends = [after, before === undefined ? undefined : isoTime(before)].filter(end => end !== undefined);
   const last = ends.toSorted()[0] ?? '~';
   return first > last ? [] : [{ index, shard, first, last }];
 }
 
-/** The maximum difference in milliseconds between the clocks that accept events and the clocks that register webhooks. */
+/** The maximum difference between the clocks that accept events and the clocks that register webhooks, in milliseconds. */
 const clockTolerance = 60_000;

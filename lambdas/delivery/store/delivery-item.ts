@@ -6,29 +6,29 @@ import type { Delivery, DeliveryState } from '../delivery.ts';
 import { packAttempt, unpackAttempt } from './attempt-records.ts';
 import { headPart } from './head-key.ts';
 
-/** The retention of a delivery or a replay after its end. */
+/** The retention of a delivery or a replay after its end, in milliseconds. */
 export const historyKept = 30 * 24 * 60 * 60_000;
 
 /**
- * The partitions of index `due`, which the sweeper reads every minute. Each accepts 1,000 writes a second, so four are enough for 1,000
- * failed events a second, for all accounts together.
+ * The partitions of index `due`, which the sweeper reads every minute. Each accepts 1,000 writes per second, so four are enough for 1,000
+ * failed events per second from all accounts together.
  */
 export const dueShards: readonly string[] = ['0', '1', '2', '3'];
 
-/** Returns the range key of index `due`: the time of the sweeper's check, then the id, which makes it unique. */
+/** Returns the range key of index `due`. It consists of the time of the sweeper's check and the id, so it is unique. */
 export function dueKey(sweepAt: number, id: string): string {
   return `${isoTime(sweepAt)}#${id}`;
 }
 
-/** Returns a key that is greater than every key (`dueAt`, `listKey`) up to a moment, and smaller than every later one. */
+/** Returns a key that is greater than every key (`dueAt`, `listKey`) up to a time, and smaller than every later key. */
 export function keysUntil(moment: number): string {
   return `${isoTime(moment)}#~`;
 }
 
-/** The partition of index `due` for running replays. It is separate, so that many deliveries do not delay replays. */
+/** The partition of index `due` for running replays. It is separate, so many deliveries do not delay replays. */
 export const replayShard = 'replays';
 
-/** Returns the attributes of a running replay in index `due`, for a check by the sweeper at that moment. */
+/** Returns the attributes of a running replay in index `due`, so the sweeper checks the replay at `sweepAt`. */
 export function replayAttributes(id: string, sweepAt: number): Item {
   return {
     dueShard: replayShard,
@@ -36,12 +36,12 @@ export function replayAttributes(id: string, sweepAt: number): Item {
   };
 }
 
-/** Returns the moment, in seconds since the epoch, from which an item that was final at `settledAt` may be deleted. */
+/** Returns the time at which an item that became final at `settledAt` expires, in seconds since the epoch. */
 export function cleanUpAt(settledAt: number): number {
   return Math.ceil(settledAt / 1_000) + historyKept / 1_000;
 }
 
-/** Returns the partition of index `byWebhook` that contains the delivered deliveries of a webhook, or all its other deliveries. */
+/** Returns the partition of index `byWebhook` with a webhook's deliveries in state `delivered`, or with all its other deliveries. */
 export function listShardOf(accountId: string, eventName: string, isDelivered: boolean): string {
   return `${accountId}#${eventName}#${isDelivered ? 'delivered' : 'undelivered'}`;
 }
@@ -59,15 +59,15 @@ function listKeyOf({ createdAt, id }: Pick<Delivery, 'createdAt' | 'id'>): strin
   return `${isoTime(createdAt)}#${id}`;
 }
 
-/** Returns the account, the event name and the state of the deliveries in a partition of index `undelivered`. */
+/** Returns the account, the event name and the state for a partition of index `undelivered`. */
 export function contentsOfStateShard(shard: string) {
   const [accountId = '', eventName, state] = shard.split('#');
   return { accountId, eventName: eventName as EventName, state: state as UndeliveredState };
 }
 
 /**
- * Returns the stored form of a delivery, which is its head with at most the response to the latest attempt (`answer-item.ts`). Undefined
- * values are omitted, because a head must be under 1 KB.
+ * Returns the head item of a delivery. It may contain the response to the latest attempt (`answer-item.ts`), but no other response. Empty
+ * attributes are omitted, because a head must be under 1 KB.
  */
 export function itemFromDelivery(delivery: Delivery): Item {
   const { wait, attempts, createdAt, scheduledAt, internalErrors, ...rest } = delivery;
@@ -116,7 +116,7 @@ export function deliveryFromItem(item: Item): Delivery {
   } as unknown as Delivery;
 }
 
-/** Returns the attributes of a delivery that only the indexes and the clean-up need. */
+/** Returns the attributes of a delivery that only the indexes and the expiry need. */
 function derivedAttributes(delivery: Delivery): Item {
   const { id, accountId, eventName, state, settledAt, wait } = delivery;
   return {
@@ -128,12 +128,11 @@ function derivedAttributes(delivery: Delivery): Item {
   };
 }
 
-/** Returns a stable, evenly distributed number for an id. */
 function hashOf(id: string): number {
   return hash('sha256', id, 'buffer').readUInt32BE();
 }
 
-/** Returns the attributes of an item in index `due`, for a check by the sweeper at that moment. */
+/** Returns the attributes of a delivery in index `due`, so the sweeper checks the delivery at `sweepAt`. */
 function dueAttributes(id: string, sweepAt: number): Item {
   return {
     dueShard: dueShards[hashOf(id) % dueShards.length],

@@ -19,26 +19,25 @@ import { makeDueIndex } from './due-index.ts';
 import { headKey } from './head-key.ts';
 
 /*
- * Table `Deliveries`: partition key `id` (`evt_…`; `teste_…` of a test), sort key `part`. Each test and each event that had a
- * webhook has one item `head`, with the records of its latest attempts in compact form (`attempt-records.ts`), and an item for each
- * response of its receiver (`answer-item.ts`). The head is under 1 KB with ten records, because each attempt rewrites it (ADR 27). Its
- * conditional write is the only commit.
+ * Table `Deliveries` has the partition key `id` (`evt_…`, or `teste_…` for a test) and the sort key `part`. Each test, and each event that
+ * had a webhook, has one item `head` with the records of its latest attempts in compact form (`attempt-records.ts`). It also has one item
+ * per response of its receiver (`answer-item.ts`). The head is under 1 KB with ten records, because each attempt rewrites it (ADR 27). The
+ * conditional write of the head is the only commit.
  *
- * Two indexes list the history, both by listKey = `<acceptance>#<id>`, which never changes:
- *   - `byWebhook` (listShard = `<accountId>#<eventName>#<delivered or undelivered>`): all deliveries;
- *   - `undelivered` (stateShard = `<accountId>#<eventName>#<state>`): deliveries that are not `delivered`, by state. It is
- *     sparse, because nearly all deliveries succeed at once and are written to `byWebhook` alone (ADR 13).
+ * Two indexes list the history. Both have the range key listKey = `<acceptance>#<id>`, which never changes:
+ *   - `byWebhook` (listShard = `<accountId>#<eventName>#<delivered or undelivered>`) contains all deliveries.
+ *   - `undelivered` (stateShard = `<accountId>#<eventName>#<state>`) contains deliveries that are not `delivered`. It is sparse, because
+ *     nearly all deliveries succeed at once and are written only to `byWebhook` (ADR 13).
  *
- * Index `due` has the items that the sweeper must check (`due-index.ts`).
+ * Index `due` contains the items that the sweeper must check (`due-index.ts`).
  *
- * Only final states have a `ttl` (seconds). It only deletes items, because readers treat an expired item as deleted.
+ * Only items in a final state have a `ttl` in seconds. Readers treat an expired item as deleted, even if DynamoDB has not deleted it yet.
  *
- * All changes except one require that the delivery's `state`, `attempt` and `version` are unchanged since they were read, and each change
- * raises `version`. The outcome of an attempt requires only its `attempt`, because the attempt counts even if its wait has changed.
+ * A change requires that the delivery's `state`, `attempt` and `version` are unchanged since they were read, and increases `version`. The
+ * outcome of an attempt requires only `state` and `attempt`, because the attempt counts even if its wait has changed.
  *
- * The table also has data about a webhook's deliveries, as items `head` whose ids start with their kind and `#`: `replays`
- * (`replay-store.ts`), `limit` (counts of tests and resends, `request-limits.ts`), `slowness` (`slowness-store.ts`). Running replays
- * are in index `due`, too.
+ * The table also contains data about a webhook's deliveries, in `head` items with these id prefixes: `replays` (`replay-store.ts`), `limit`
+ * (counts of tests and resends, `request-limits.ts`) and `slowness` (`slowness-store.ts`). Running replays are also in index `due`.
  */
 
 export type DeliveryStore = ReturnType<typeof makeDeliveryStore>;
@@ -54,11 +53,11 @@ export function makeDeliveryStore({
   readItems = keys => batchGet(dynamo, keys),
   writesTogether = false,
 }: StoreParts & {
-  /** The time for which the write of an outcome is retried if the store does not respond. By default, it is not retried. */
+  /** The time in milliseconds for which a failed write of an outcome is retried. @default - it is not retried */
   readonly retryForMs?: number;
-  /** Reads for `readWith`. By default, each read is a separate call. */
+  /** Reads the items for `readWith`. @default - a separate call per read */
   readonly readItems?: ReadItems;
-  /** True if many deliveries are created at about the same time, so that one call writes several. @default - one call each */
+  /** True if one call should write several deliveries that are created at about the same time. @default - one call per delivery */
   readonly writesTogether?: boolean;
 } & Pick<Time, 'pause' | 'turn'>) {
   const insertTogether = makeInsertTogether({ dynamo, table, turn });
@@ -71,21 +70,21 @@ export function makeDeliveryStore({
     others: readonly ItemKey[],
   ): Promise<[Delivery | undefined, ...(Item | undefined)[]]> {
     const [delivery, ...items] = await readItems([headKey(table, id), ...others]);
-    return [alive(delivery), ...items];
+    return [unlessExpired(delivery), ...items];
   }
 
-  /** Reads deliveries, each once. Missing deliveries are omitted. */
+  /** Reads deliveries. Omits missing deliveries and duplicates. */
   async function read(ids: readonly string[]): Promise<Delivery[]> {
     const items = await batchGet(
       dynamo,
       [...new Set(ids)].map(id => headKey(table, id)),
     );
-    return items.map(alive).filter(delivery => delivery !== undefined);
+    return items.map(unlessExpired).filter(delivery => delivery !== undefined);
   }
 
   /**
-   * Stores a new delivery after its first event: an attempt's outcome, a move or a hold. A test is stored before its attempt. Returns
-   * false, without a change, if a copy was stored first.
+   * Stores a new delivery with its first change, which is the outcome of an attempt, a move or a hold. A test is stored before its attempt.
+   * Returns false without a change if a copy was stored first.
    */
   function create(delivery: Delivery): Promise<boolean> {
     const isFree = expression`attribute_not_exists(id) OR ttl <= ${nowInSeconds()}`;
@@ -93,8 +92,8 @@ export function makeDeliveryStore({
   }
 
   /**
-   * Stores a change of a stored delivery: an attempt's outcome, a deferral, a hold, a resend or a replay. Returns false, without a change,
-   * if the delivery has changed since it was read, or, for an outcome, if its attempt was recorded already.
+   * Stores a change of a stored delivery, such as the outcome of an attempt, a deferral, a hold, a resend or a replay. Returns false without
+   * a change if the delivery has changed since it was read, or for an outcome, if the attempt was already recorded.
    */
   function update(before: Delivery, after: Delivery): Promise<boolean> {
     const isOutcome = after.attempt > before.attempt;
@@ -102,7 +101,7 @@ export function makeDeliveryStore({
     return store({ ...after, version }, isOutcome ? isAttempt(before) : isAsRead(before));
   }
 
-  /** Claims a pending delivery for the sweeper. `next` is its new wait. Returns false if another sweeper or attempt was faster. */
+  /** Claims a pending delivery for the sweeper. `next` is its new wait. Returns false if another sweeper or an attempt was faster. */
   function claim(delivery: Delivery & { readonly wait: Wait }, next: Wait): Promise<boolean> {
     const { id, wait, version = 0 } = delivery;
     return change(
@@ -113,8 +112,8 @@ export function makeDeliveryStore({
     );
   }
 
-  /** Returns the delivery of an item, unless it has expired. */
-  function alive(item: Item | undefined): Delivery | undefined {
+  /** Returns the delivery of an item, or `undefined` if it has expired. */
+  function unlessExpired(item: Item | undefined): Delivery | undefined {
     if (!item || (typeof item.ttl === 'number' && item.ttl <= nowInSeconds())) return undefined;
     return deliveryFromItem(item);
   }
@@ -123,7 +122,7 @@ export function makeDeliveryStore({
     return Math.floor(now() / 1_000);
   }
 
-  /** Stores an outcome if a condition holds. It writes a response that is not in the head first. The write of the head is the commit. */
+  /** Stores a delivery if a condition is met. Writes responses that are not in the head first. The write of the head is the commit. */
   async function store(delivery: Delivery, when: Expression, isTogether = false): Promise<boolean> {
     const started = now();
     const { settledAt } = delivery;
@@ -136,7 +135,7 @@ export function makeDeliveryStore({
     return isTogether ? insertTogether(item, earlier => putHead(write, earlier)) : putHead(write);
   }
 
-  /** Puts a head. If a repeated write is rejected, the condition may have failed because an earlier try was stored. */
+  /** Puts a head. If a repeated write fails its condition, checks whether an earlier try stored the head. */
   function putHead(
     { started, item, condition }: HeadWrite,
     { mayBeStored = false, failure }: EarlierInsert = {},
@@ -157,8 +156,8 @@ export function makeDeliveryStore({
   }
 
   /**
-   * Repeats a write that receives no response, with backoff, for as long as the store allows since `started`, because an outcome that is
-   * not stored causes another POST. `failure` is the failure of an earlier try. Throws the last failure.
+   * Makes a write, and repeats it with backoff while DynamoDB is unavailable, until `retryForMs` after `started`. An outcome that is not
+   * stored would cause another POST. `failure` is the failure of an earlier try. Throws the last failure.
    */
   async function untilAnswered<Result>(
     started: number,
@@ -187,13 +186,13 @@ export function makeDeliveryStore({
     return isAsWritten(stored, item);
   }
 
-  /** Returns whether the condition held. */
+  /** Returns whether the condition was met. */
   async function change(id: string, set: Item, when: Expression): Promise<boolean> {
     return (await updateItem(dynamo, headKey(table, id), { set, when })) !== undefined;
   }
 }
 
-/** Returns the condition that a delivery still waits for the attempt that was read, or is still in its final state. */
+/** Returns the condition that the state and the next attempt of a delivery are unchanged since it was read. */
 function isAttempt({ state, attempt }: Delivery): Expression {
   return expression`state = ${state} AND attempt = ${attempt}`;
 }
@@ -206,7 +205,7 @@ function isAsRead(read: Delivery): Expression {
 }
 
 interface HeadWrite {
-  /** The moment when the first write of its outcome started. */
+  /** The start of the first write of the outcome. */
   readonly started: number;
   readonly item: Item;
   readonly condition: ReturnType<typeof conditionOf>;

@@ -17,7 +17,7 @@ export function makeFindDeliveryWithWebhook(store: Pick<DeliveryStore, 'readWith
 
 export type FindWebhook = ReturnType<typeof makeFindWebhook>;
 
-/** Returns the function that reads the currently registered webhook, consistently and uncached, for callers that need no delivery. */
+/** Returns the function that reads the currently registered webhook. The read is consistent and uncached. */
 export function makeFindWebhook(dynamo: Dynamo, webhooksTable: string) {
   return async function findWebhook(accountId: string, eventName: EventName): Promise<Webhook | undefined> {
     const [item] = await batchGet(dynamo, [{ table: webhooksTable, key: webhookKey(accountId, eventName) }]);

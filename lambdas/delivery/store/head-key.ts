@@ -1,8 +1,8 @@
 import type { ItemKey } from '../../platform/aws/dynamo.ts';
 
 /**
- * The sort key of the main item of an id in table `Deliveries`: a delivery's head, a replay, a count. Other sort keys belong to the
- * responses of a delivery (`answer-item.ts`) and to the past replays of a webhook (`replay-store.ts`).
+ * The sort key of the main item of an id in table `Deliveries`, such as the head of a delivery, a replay or a count. Only responses
+ * (`answer-item.ts`) and past replays (`replay-store.ts`) have other sort keys.
  */
 export const headPart = 'head';
 

@@ -17,24 +17,24 @@ import type { AttemptResult } from '../delivery.ts';
 import { wireResults } from '../representation.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
-/** A message of the operators' topic. It is JSON that other programs can forward. */
+/** A message on the operators' topic, as JSON that other programs can forward. */
 export interface PublishedAnnouncement {
   readonly type: Announcement['type'];
   readonly accountId: string;
   readonly event: string;
   readonly webhookId: string;
-  /** RFC 3339, UTC. */
+  /** The time of the change (RFC 3339, UTC). */
   readonly since: string;
   readonly reason: WebhookRecord['motivo_suspensao'];
-  /** The `resultado` of the attempt that caused it, if an attempt did. */
+  /** The `resultado` of the attempt that caused the change, if any. */
   readonly lastResult: string | null;
-  /** The delivery whose attempt caused it, if an attempt did. */
+  /** The delivery that caused the change, if any. */
   readonly deliveryId: string | null;
 }
 
 export type PublishAnnouncement = (announcement: PublishedAnnouncement) => Promise<void>;
 
-/** Creates the publisher. A subscription may filter by the attribute `type`. */
+/** Creates the publisher of announcements. Subscriptions can filter by the attribute `type`. */
 export function makePublishAnnouncement(publish: Publish, topicArn: string): PublishAnnouncement {
   return async function publishAnnouncement(announcement) {
     const { type } = announcement;
@@ -50,8 +50,8 @@ export function makePublishAnnouncement(publish: Publish, topicArn: string): Pub
 export type PublishAnnouncements = (hasTime: () => boolean) => Promise<void>;
 
 /**
- * Creates the relay of the outbox that `webhooks/announcement.ts` describes. An announcement is published before it is cleared, so
- * a crash can repeat it but never lose it.
+ * Creates the relay for the outbox that `webhooks/announcement.ts` describes. The relay publishes an announcement before it clears it, so a
+ * crash can repeat an announcement but never lose it.
  *
  * @param dependencies - `table` is the table `Webhooks`.
  */
@@ -78,14 +78,14 @@ export function makePublishAnnouncements(dependencies: {
         }),
       );
       for (const { accountId, eventName } of page.Items ?? []) {
-        if (!hasTime()) break; // a topic that does not respond may have accepted it: the sweep fails then, too
+        if (!hasTime()) break;
         try {
           // The index lags behind the table, and contains only keys.
           const [item] = await batchGet(dynamo, [{ table, key: webhookKey(accountId, eventName) }]);
           const announced = parseAnnouncedItem(item);
           if (announced) await publishOne(announced);
         } catch (error) {
-          failure = error; // a failure does not stop the others
+          failure = error; // continues with the other webhooks
         }
       }
       from = hasTime() ? page.LastEvaluatedKey : undefined;
@@ -113,11 +113,11 @@ export function makePublishAnnouncements(dependencies: {
       { table, key: { accountId, eventName } },
       {
         set: { unannounced: undefined, announcementShard: undefined, announcementAt: undefined },
-        when: expression`unannounced.type = ${type} AND unannounced.since = ${since}`, // not a later one
+        when: expression`unannounced.type = ${type} AND unannounced.since = ${since}`, // does not clear a later announcement
       },
     );
   }
 }
 
-/** The number of webhooks that are read from the index at once. */
+/** The maximum number of webhooks that one call reads from the index. */
 const pageSize = 25;

@@ -12,7 +12,7 @@ import type { SweepTelemetry } from '../telemetry.ts';
 import { makePublishAnnouncement, makePublishAnnouncements } from './announcements.ts';
 import { makeSweep } from './sweep.ts';
 
-/** Assembles the sweeper: due deliveries, replays and announcements. */
+/** Assembles the sweeper, which handles due deliveries, replays and announcements. */
 export function composeSweep(
   environment: Environment<typeof sweepEnvironment>,
   runtime: Pick<Runtime, 'dynamo' | 'sqs' | 'publish' | 'time'>,
@@ -51,5 +51,5 @@ export function composeSweep(
   };
 }
 
-/** The minimum remaining time for another page, in milliseconds. With less time left, the next sweep continues. */
+/** The minimum remaining time in which a sweep starts another page, in milliseconds. After that, the next sweep continues. */
 const timeForOnePage = 12_000;

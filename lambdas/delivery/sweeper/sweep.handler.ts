@@ -13,5 +13,5 @@ const telemetry = makeTelemetry('sweep');
 const services = { dynamo: makeDynamo(), sqs: makeSqs(), publish: makePublish() };
 const runtime = { ...systemRuntime, ...services };
 
-/** Runs every minute. It sends due deliveries, resends overdue ones, continues replays and publishes announcements. */
+/** Runs every minute. It sends the messages of due and overdue deliveries, continues replays and publishes announcements. */
 export const handler = makeHandler(telemetry, composeSweep(environment, runtime, telemetry));

@@ -30,8 +30,8 @@ export function makeSweep(
     let isTableBusy = false;
     const errors: unknown[] = [];
     const notes: Notes = {
-      onLate(lateness) {
-        oldestDue = Math.max(oldestDue, lateness);
+      onOverdue(milliseconds) {
+        oldestDue = Math.max(oldestDue, milliseconds);
       },
       onFailure(error) {
         errors.push(error);
@@ -46,12 +46,12 @@ export function makeSweep(
         return notes.onFailure(error);
       },
     };
-    // If the table throttles, a further page would add to the load.
-    const goesOn = () => hasTime() && !isTableBusy;
-    // These run concurrently, so that neither many deliveries nor long replays use up the time.
+    // If the table throttles, another page would add to the load.
+    const mayContinue = () => hasTime() && !isTableBusy;
+    // Replays and shards run concurrently, so neither replays nor deliveries use all of the time.
     await Promise.all([
       runReplays(hasTime, notes).catch(notes.onFailure),
-      ...dueShards.map(shard => sweepShard(shard, goesOn, ofShards).catch(ofShards.onFailure)),
+      ...dueShards.map(shard => sweepShard(shard, mayContinue, ofShards).catch(ofShards.onFailure)),
     ]);
     if (errors.length === 0) return measure('OldestDue', oldestDue);
     const kinds = Map.groupBy(errors, error => describeError(error).errorName);
@@ -59,7 +59,7 @@ export function makeSweep(
     throw new Error(`The sweep failed: ${counted.join(', ')}`, { cause: errors.find(isThrottled) ?? errors[0] });
   };
 
-  /** Continues a few replays at once, since each may have thousands of deliveries. A failure does not stop the others. */
+  /** Continues several replays concurrently, because each may have thousands of deliveries. A failure does not stop the others. */
   async function runReplays(hasTime: () => boolean, { onFailure }: Notes): Promise<void> {
     const runFrom = async (entries: DueEntry[]) => {
       for (let entry = entries.shift(); entry && hasTime(); entry = entries.shift()) {
@@ -75,9 +75,9 @@ export function makeSweep(
     }
   }
 
-  async function sweepShard(shard: string, goesOn: () => boolean, notes: Notes): Promise<void> {
+  async function sweepShard(shard: string, mayContinue: () => boolean, notes: Notes): Promise<void> {
     let last: DueEntry | undefined;
-    while (goesOn()) {
+    while (mayContinue()) {
       const isFirst = last === undefined;
       const entries = await store.due(shard, last);
       last = entries.at(-1);
@@ -86,38 +86,38 @@ export function makeSweep(
     }
   }
 
-  /** Claims a page. A failed write does not stop the others, because claimed deliveries must be sent. */
+  /** Claims the due deliveries of a page and sends their messages. A failed write does not stop the other deliveries. */
   async function sweepPage(entries: readonly DueEntry[], isFirst: boolean, notes: Notes): Promise<void> {
-    const { onLate, onFailure } = notes;
+    const { onOverdue, onFailure } = notes;
     const deliveries = await store.read(entries.map(({ id }) => id));
     const waiting = deliveries.filter(isWaiting);
-    for (const { wait } of waiting) onLate(now() - wait.nextAttemptAt);
+    for (const { wait } of waiting) onOverdue(now() - wait.nextAttemptAt);
     const isDue = ({ wait }: WaitingDelivery) => sweeperActsAt(wait) <= now() && !notes.isQueueDown;
     const toSend = waiting.filter(isDue);
     const claims = await Promise.all(toSend.map(delivery => claim(delivery, isFirst).catch(onFailure)));
     const claimed = claims.filter(delivery => delivery !== undefined);
     for (const batch of chunksOf(claimed, maxMessagesOfCall)) {
       const unsent = await sendAllOrLeave(retryQueue, batch, { log });
-      if (unsent.length === batch.length) notes.isQueueDown = true; // further claims would be in vain
-      await Promise.all(unsent.map(delivery => giveBack(delivery, toSend).catch(onFailure)));
+      if (unsent.length === batch.length) notes.isQueueDown = true;
+      await Promise.all(unsent.map(delivery => undoClaim(delivery, toSend).catch(onFailure)));
     }
   }
 
   /**
-   * Undoes the claim of an overdue delivery that a queue rejected, so that an unavailable queue does not double the wait each minute. The
-   * claim of a long wait stays, because a resend could overtake a message that was accepted although its response was lost.
+   * Undoes the claim of an overdue delivery if the queue rejected its message, so an unavailable queue does not double the wait every minute.
+   * The claim of a long wait stays, because the queue may have accepted its message although the response was lost.
    */
-  async function giveBack(claimed: WaitingDelivery, read: readonly WaitingDelivery[]): Promise<void> {
+  async function undoClaim(claimed: WaitingDelivery, read: readonly WaitingDelivery[]): Promise<void> {
     const wait = read.find(({ id }) => id === claimed.id)?.wait;
     if (wait && wait.overdueCount < claimed.wait.overdueCount) await store.update(claimed, { ...claimed, wait });
   }
 
-  /** Returns the delivery to send, or `undefined` if the index was behind or another sweeper was faster. */
+  /** Claims a delivery. Returns it with its new wait, or `undefined` if it ended or another process changed it first. */
   async function claim(delivery: WaitingDelivery, isFirst: boolean): Promise<WaitingDelivery | undefined> {
     const moment = now();
     const next = waitAfterSweep(delivery.wait, moment);
     const isOverdue = next.overdueCount > delivery.wait.overdueCount;
-    const wait = isOverdue && isFirst ? inItsPlace(delivery.wait, next) : next;
+    const wait = isOverdue && isFirst ? withSamePosition(delivery.wait, next) : next;
     if (isOverdue && isTooOld(delivery, moment)) {
       await endUnrecorded(delivery);
       return undefined;
@@ -127,7 +127,7 @@ export function makeSweep(
     return { ...delivery, wait, version: (delivery.version ?? 0) + 1 };
   }
 
-  /** Ends an old delivery whose attempts are never recorded, because the sweeper would otherwise resend it forever. */
+  /** Ends an old delivery if its attempts are never recorded, because the sweeper would otherwise resend its message forever. */
   async function endUnrecorded(delivery: WaitingDelivery): Promise<void> {
     const record: AttemptRecord = {
       number: delivery.attempt,
@@ -145,18 +145,18 @@ export function makeSweep(
   }
 }
 
-/** The results that a sweep collects while it runs. */
+/** The shared state of a running sweep. */
 interface Notes {
   /** Records by how many milliseconds a delivery is overdue. */
-  readonly onLate: (lateness: number) => void;
-  /** Records a failure. The sweep throws it after the rest is done. */
+  readonly onOverdue: (milliseconds: number) => void;
+  /** Records a failure, which the sweep throws when it ends. */
   readonly onFailure: (error: unknown) => undefined;
-  /** True once the queue rejected all messages of a call. The sweep then stops claiming. */
+  /** True once the queue has rejected all messages of a call. The sweep then stops claiming. */
   isQueueDown: boolean;
 }
 
-/** Returns the wait of an overdue delivery. It stays in place in the index, so that each sweep sees it, and is resent as scheduled. */
-function inItsPlace({ sweepAt }: Wait, next: Wait): Wait {
+/** Returns the next wait at the same position in the index, so each sweep reads the delivery, but resends it only as scheduled. */
+function withSamePosition({ sweepAt }: Wait, next: Wait): Wait {
   return { ...next, sweepAt, claimedUntil: next.sweepAt };
 }
 

@@ -2,28 +2,28 @@ import { BatchGetCommand, type BatchGetCommandInput, type BatchGetCommandOutput 
 import { chunksOf } from '../in-batches.ts';
 import { type Dynamo, type Item, type ItemKey, isPossibleKey, UnprocessedKeysError } from './dynamo.ts';
 
-/** Maximum number of items per BatchGetItem. */
+/** The maximum number of items per BatchGetItem. */
 export const batchGetLimit = 100;
 
 /**
- * Reads items of any tables consistently, in parallel calls of 100 keys. Returns them in the order of the keys, with `undefined` for an
- * item that does not exist or whose key is invalid.
+ * Reads items of any tables consistently, in parallel calls of 100 keys. Returns the items in the order of the keys, with `undefined` if an
+ * item does not exist or its key is invalid.
  *
- * @throws {UnprocessedKeysError} if DynamoDB still leaves keys unprocessed after three tries.
+ * @throws {UnprocessedKeysError} if keys remain unprocessed after three calls.
  */
 export async function batchGet(dynamo: Dynamo, keys: readonly ItemKey[]): Promise<(Item | undefined)[]> {
   const calls = startCalls(keys, part => getItems(dynamo, part, 3));
   return Promise.all(keys.map(key => itemOf(calls, key)));
 }
 
-/** The keys of records to read, by record name. A name without a key is not read. */
+/** The keys of the records to read, by record name. A record without a key is not read. */
 export type RecordKeys<Name extends string> = Record<Name, ItemKey | undefined>;
 
-/** The records read, by name. */
+/** The records by name. */
 export type Records<Name extends string> = Record<Name, Item | undefined>;
 
 /**
- * Reads named records of any tables consistently, in one round trip.
+ * Reads records of any tables consistently, in one round trip.
  *
  * @throws {UnprocessedKeysError} as `batchGet` does.
  */
@@ -36,13 +36,13 @@ export async function readRecords<Name extends string>(dynamo: Dynamo, keys: Rec
   return Object.fromEntries(wanted.map(({ name }, position) => [name, items[position]])) as Records<Name>;
 }
 
-/** Reads items consistently. Returns them in the order of the keys, with `undefined` for an item that does not exist. */
+/** Reads items consistently. Returns the items in the order of the keys, with `undefined` for an item that does not exist. */
 export type ReadItems = (keys: readonly ItemKey[]) => Promise<(Item | undefined)[]>;
 
 /**
- * Creates a reader that batches its calls like a data loader. One BatchGetItem reads all keys requested in one turn of the event
- * loop, and each key once. More than 100 keys are read in parallel calls. The reader has no cache.
- * A read throws `UnprocessedKeysError` if DynamoDB leaves one of its own keys unprocessed twice.
+ * Creates a reader that batches its calls like a data loader. One BatchGetItem reads up to 100 keys that are requested in one turn of the
+ * event loop, each key once. More keys are read in parallel calls. The reader has no cache. A read throws `UnprocessedKeysError` if one of
+ * its own keys remains unprocessed after two calls.
  */
 export function makeBatchedReads(dynamo: Dynamo): ReadItems {
   let requested: ItemKey[] = [];
@@ -67,7 +67,7 @@ export function makeBatchedReads(dynamo: Dynamo): ReadItems {
 /** The call that reads each key. */
 type Calls = ReadonlyMap<string, Promise<FoundItems>>;
 
-/** Items by serialized key. Keys that DynamoDB left unprocessed are missing. */
+/** The items by serialized key. Unprocessed keys are missing. */
 type FoundItems = ReadonlyMap<string, Item | undefined>;
 
 /** Starts the calls that read these keys, each key once. */
@@ -120,7 +120,7 @@ function toRequestItems(keys: readonly ItemKey[]): NonNullable<BatchGetCommandIn
   );
 }
 
-/** Returns the item of a key. @throws {UnprocessedKeysError} if the key was left unprocessed. */
+/** Returns the item of a key. @throws {UnprocessedKeysError} if the key remained unprocessed. */
 async function itemOf(calls: Calls, key: ItemKey): Promise<Item | undefined> {
   const serialized = serializeKey(key);
   const items = await calls.get(serialized);

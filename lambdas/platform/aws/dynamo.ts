@@ -46,22 +46,22 @@ export function makeDocumentClient(settings: DynamoDBClientConfig): DynamoDBDocu
   return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
 }
 
-/** Returns whether a value read (`undefined` if it is missing) equals the value to write. */
+/** Returns whether a stored value (`undefined` if it is missing) equals the written value. */
 export function isAsWritten(read: unknown, written: unknown): boolean {
   if (read === undefined || written === undefined) return read === written;
-  // Loaded on demand: an import would add more to each cold start than most of the bundle.
+  // Loaded on demand, because an import would delay each cold start more than most of the bundle.
   const { isDeepStrictEqual } = process.getBuiltinModule('node:util');
   return isDeepStrictEqual(read, JSON.parse(JSON.stringify(written)));
 }
 
-/** Returns whether a write failed because its condition did not hold. */
+/** Returns whether a write failed because its condition was not met. */
 export function isConditionFailed(error: unknown): boolean {
   return isNamed(error, 'ConditionalCheckFailedException');
 }
 
 /**
- * Returns the output of a conditional write, or `undefined` if its condition did not hold. If the SDK repeated the write, its own
- * first try may have succeeded and made the condition fail. `readBack` then checks that.
+ * Returns the output of a conditional write, or `undefined` if its condition was not met. If the SDK repeated the write, the first try may
+ * have succeeded, so that the condition failed in the second try. `readBack` checks this.
  *
  * @param readBack - returns the output if the item is stored as intended, otherwise `undefined`.
  */
@@ -82,35 +82,35 @@ export async function isWritten(write: Promise<object>, isThere = async () => fa
   return (await conditionalWrite(write, async () => ((await isThere()) ? {} : undefined))) !== undefined;
 }
 
-/** Returns whether the SDK made a call more than once, for example after a lost response. An earlier try may have taken effect. */
+/** Returns whether the SDK repeated a call, for example after a lost response. An earlier try may have taken effect. */
 export function wasRepeated(result: unknown): boolean {
   const { $metadata } = result as { $metadata?: { attempts?: number } };
   return ($metadata?.attempts ?? 1) > 1;
 }
 
-/** Returns whether a dependency throttled the call, failed or timed out. The same request may succeed later. */
+/** Returns whether a dependency throttled the call, failed or timed out. A retry may succeed later. */
 export function isUnavailable(error: unknown): boolean {
   const isConnectionBroken = error instanceof Error && 'code' in error && connectionErrors.includes(String(error.code));
   const isServerError = error instanceof Error && '$fault' in error && error.$fault === 'server';
   return isThrottled(error) || isNamed(error, ...timeoutErrors) || isConnectionBroken || isServerError;
 }
 
-/** Thrown when DynamoDB leaves part of a batch unprocessed, which it does when it throttles. */
+/** Thrown when DynamoDB leaves keys of a batch unprocessed, which is a form of throttling. */
 export class UnprocessedKeysError extends Error {
   override readonly name = 'UnprocessedKeysError';
   constructor(table: string) {
-    super('DynamoDB left keys of a batch unread.');
+    super('DynamoDB left keys of a batch unprocessed.');
     noteFailedCall(this, { action: 'dynamodb:BatchGetItem', resourceType: 'table', table, throttled: [] });
   }
 }
 
-/** Thrown for a statement of a batch that DynamoDB did not run or did not report on. A retry may succeed. */
+/** Thrown if DynamoDB did not run a statement of a batch, or did not return its result. A retry may succeed. */
 export class StatementError extends Error {
   readonly $fault = 'server';
 
   /** @param name - DynamoDB's error code for the statement */
   constructor(name: string, table: string) {
-    super('DynamoDB did not run a statement of a batch.');
+    super('DynamoDB did not confirm a statement of a batch.');
     this.name = name;
     const throttled = isThrottled(this) ? { throttled: [] } : {};
     noteFailedCall(this, { action: 'dynamodb:PartiQLInsert', resourceType: 'table', table, ...throttled });
@@ -122,14 +122,14 @@ export interface ItemKey {
   readonly key: Item;
 }
 
-/** Returns whether an item can have this key. DynamoDB returns an error for an empty or overlong key. */
+/** Returns whether an item can have this key. DynamoDB rejects an empty or overlong key. */
 export function isPossibleKey(key: Item): boolean {
   return Object.values(key).every(
     value => typeof value !== 'string' || (value !== '' && Buffer.byteLength(value) <= maxKey),
   );
 }
 
-/** SDK middleware that is not needed. It describes the caller to AWS on each call. */
+/** Unnecessary SDK middleware, which describes the caller to AWS on each call. */
 const unusedMiddleware = ['getUserAgentMiddleware', 'recursionDetectionMiddleware'];
 
 type DocumentCommand<Input extends ServiceInputTypes, Output extends ServiceOutputTypes> = Command<
@@ -144,7 +144,7 @@ function isNamed(error: unknown, ...names: string[]): boolean {
   return error instanceof Error && names.includes(error.name);
 }
 
-/** The errors that the SDK retries itself, and the error of a rejected connection. */
+/** The connection errors that the SDK retries, and the error of a refused connection. */
 const connectionErrors = [
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'],
   ...['EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND'],
@@ -152,5 +152,5 @@ const connectionErrors = [
 
 const timeoutErrors = ['TimeoutError', 'RequestTimeout', 'RequestTimeoutException', 'DependencyTimeoutException'];
 
-/** Maximum length of a DynamoDB range key in bytes. */
+/** The maximum length of a DynamoDB range key in bytes. */
 const maxKey = 1_024;

@@ -1,15 +1,15 @@
 import type { DynamoDBClientConfig, ThrottlingReason } from '@aws-sdk/client-dynamodb';
 
-/** A call to an AWS service, named as in IAM policies. */
+/** A call to an AWS service, in the terms of IAM policies. */
 export interface AwsCall {
-  /** `dynamodb:PutItem` */
+  /** The IAM action, such as `dynamodb:PutItem`. */
   readonly action: string;
   /** `table`, `index`, `queue`, `topic` or `key`. */
   readonly resourceType: string;
-  /** DynamoDB only. The table (all tables of a batch) and its index, or the throttled resource if DynamoDB names it. */
+  /** The table (or all tables of a batch) and the index, or the throttled resource if DynamoDB returns it. DynamoDB only. */
   readonly table?: string;
   readonly index?: string;
-  /** DynamoDB's reasons for throttling. Empty if it returns no reason. @default - the call was not throttled */
+  /** The reasons that DynamoDB returned for throttling, which may be none. @default - the call was not throttled */
   readonly throttled?: readonly string[];
 }
 
@@ -17,18 +17,18 @@ const resourceTypes: Readonly<Record<string, string>> = { dynamodb: 'table', sqs
 
 /** IAM actions by operation, if the two names differ. */
 const actions: Readonly<Record<string, string>> = {
-  BatchExecuteStatement: 'PartiQLInsert', // the only statements sent are INSERTs
+  BatchExecuteStatement: 'PartiQLInsert', // the functions send only INSERT statements
   SendMessageBatch: 'SendMessage',
   DeleteMessageBatch: 'DeleteMessage',
   ChangeMessageVisibilityBatch: 'ChangeMessageVisibility',
 };
 
-/** The failed call of each error. An entry lives as long as its error. */
+/** The failed call of each error. An entry lasts as long as its error. */
 const failedCalls = new WeakMap<object, AwsCall>();
 
 /**
- * A logger for SDK clients that only records which call failed and writes no output. The error itself does not name the call, and
- * its message must not be logged because it may contain personal data, addresses and keys.
+ * A logger for SDK clients that records failed calls and writes no output. An SDK error does not identify its call, and its message must not
+ * be logged, because it may contain personal data, addresses and keys.
  */
 export const failureRecorder: Logger = {
   error: entry => record(entry as FailedCall),
@@ -62,7 +62,7 @@ const throttles: ReadonlySet<string> = new Set([
   'RequestThrottled',
   'TooManyRequestsException', // Lambda's
   'UnprocessedKeysError',
-  // code of a batch statement
+  // codes of batch statements
   'ProvisionedThroughputExceeded',
   'ThrottlingError',
 ]);
@@ -71,16 +71,16 @@ function record({ clientName, commandName, input, error }: FailedCall): void {
   if (typeof error !== 'object' || error === null || !clientName || !commandName) return;
   const service = clientName.replace(/Client$/, '').toLowerCase();
   const operation = commandName.replace(/Command$/, '');
-  const place = service === 'dynamodb' ? placeOf(input ?? {}) : {};
+  const resource = service === 'dynamodb' ? resourceOf(input ?? {}) : {};
   failedCalls.set(error, {
     action: `${service}:${actions[operation] ?? operation}`,
-    resourceType: place.index === undefined ? (resourceTypes[service] ?? 'resource') : 'index',
-    ...place,
+    resourceType: resource.index === undefined ? (resourceTypes[service] ?? 'resource') : 'index',
+    ...resource,
     ...(service === 'dynamodb' && isThrottled(error) ? throttleOf(error) : {}),
   });
 }
 
-function placeOf({ TableName, IndexName, RequestItems, Statements }: DynamoInput): Pick<AwsCall, 'table' | 'index'> {
+function resourceOf({ TableName, IndexName, RequestItems, Statements }: DynamoInput): Pick<AwsCall, 'table' | 'index'> {
   const batch = Statements?.map(({ Statement }) => /^INSERT INTO "([^"]+)"/.exec(Statement)?.[1]) ?? [];
   const tables = [...new Set([TableName, ...Object.keys(RequestItems ?? {}), ...batch])].filter(
     name => name !== undefined,
@@ -91,7 +91,7 @@ function placeOf({ TableName, IndexName, RequestItems, Statements }: DynamoInput
   };
 }
 
-/** Returns the throttled resource. For a write, only DynamoDB's error names the index. The call names the table. */
+/** Returns the throttled resource. For a write to an index, only the error from DynamoDB contains the index. */
 function throttleOf(error: ThrottleError): Pick<AwsCall, 'table' | 'index' | 'throttled'> {
   const reasons = error.ThrottlingReasons ?? error.throttlingReasons ?? [];
   const [, table, index] = /:table\/([^/]+)(?:\/index\/(.+))?$/.exec(reasons[0]?.resource ?? '') ?? [];
@@ -113,7 +113,7 @@ interface FailedCall {
   readonly error?: unknown;
 }
 
-/** The parts of DynamoDB inputs that name tables and indexes. */
+/** The parts of DynamoDB inputs that contain the names of tables and indexes. */
 interface DynamoInput {
   readonly TableName?: string;
   readonly IndexName?: string;

@@ -3,25 +3,24 @@ import type { Turn } from '../timer.ts';
 import { type Item, isUnavailable, StatementError, type StoreParts, wasRepeated } from './dynamo.ts';
 
 /**
- * Inserts an item that must not exist yet, together with others. Returns whether it is stored.
+ * Inserts an item that must not exist yet, together with others. Returns whether the item is stored.
  *
- * `putAlone` writes the item with its own conditional put. It is called if no other item is waiting, or if the batch call did not
- * store the item. In the second case, it receives the outcome of the batch call.
+ * `putAlone` writes the item with a separate conditional put. It is called if no other item is waiting, or if the batch call did not confirm
+ * the item. In the second case, it receives the outcome of the batch call.
  */
 export type InsertTogether = (item: Item, putAlone: (earlier?: EarlierInsert) => Promise<boolean>) => Promise<boolean>;
 
-/** The outcome of a batch call for an item that it did not confirm. */
+/** The outcome of a batch call that did not confirm an item. */
 export interface EarlierInsert {
-  /** True if the item may be stored, because a repeated call found it present or the call failed as a whole. */
+  /** True if the item may be stored, because the call was repeated or failed as a whole. */
   readonly mayBeStored?: boolean;
-  /** The transient error (`isUnavailable`) of the call or statement. The item may or may not be stored. */
+  /** The transient error (`isUnavailable`) of the call or the statement. The item may or may not be stored. */
   readonly failure?: unknown;
 }
 
 /**
- * Creates a writer that batches items that are ready at about the same time, such as the first attempts of a batch of messages. One
- * call writes all items that arrive in one turn of the event loop or while two calls are in flight. A PartiQL INSERT rejects only
- * the item whose key exists. A transaction would reject all.
+ * Creates a writer that batches items, such as the outcomes of first attempts. One call writes all items that arrive in one turn of the
+ * event loop or while two calls are in flight. A PartiQL INSERT fails only for an item that exists, but a transaction would fail for all.
  *
  * New items of `table` must differ in the attribute `id`.
  *
@@ -59,7 +58,7 @@ export function makeInsertTogether({
     schedule();
   }
 
-  /** Removes the items for one call from the queue. DynamoDB rejects a call with two items of one key. */
+  /** Removes the items for one call from the queue. DynamoDB rejects a call with two items that have the same key. */
   function takeTogether(): WaitingInsert[] {
     const byId = new Map<unknown, WaitingInsert>();
     for (const insert of waiting) {
@@ -78,14 +77,14 @@ export function makeInsertTogether({
       const output = await dynamo(new BatchExecuteStatementCommand({ Statements }));
       const mayBeStored = wasRepeated(output);
       together.forEach(({ settle, stored }, at) => {
-        const { Responses: { [at]: answer } = [] } = output;
-        const code = answer ? answer.Error?.Code : 'AnswerMissing'; // the call succeeds even if statements failed
-        if (answer && !answer.Error) stored();
+        const { Responses: { [at]: response } = [] } = output;
+        const code = response ? response.Error?.Code : 'AnswerMissing'; // the call succeeds even if statements failed
+        if (response && !response.Error) stored();
         else if (lasting.has(String(code))) settle({ mayBeStored });
         else settle({ failure: new StatementError(String(code), table) });
       });
     } catch (error) {
-      // A call rejected as a whole writes no item, and one item may be the cause. An earlier try may have written all.
+      // If DynamoDB rejected the whole call, possibly because of one item, only an earlier try may have written the items.
       for (const { settle } of together) settle(isUnavailable(error) ? { failure: error } : { mayBeStored: true });
     }
   }
@@ -98,13 +97,13 @@ interface WaitingInsert {
   readonly stored: () => void;
 }
 
-/** Two calls run in parallel, so that one hanging call does not block the other items. */
+/** The maximum number of calls in flight. With two, a hanging call does not block the other items. */
 const maxCalls = 2;
 
-/** Maximum number of statements per `BatchExecuteStatement`. */
+/** The maximum number of statements per `BatchExecuteStatement`. */
 const maxStatements = 25;
 
-/** Permanent errors of a statement. The item's own put determines the cause. */
+/** The permanent errors of a statement. The separate put of the item determines the cause. */
 const lasting: ReadonlySet<string> = new Set([
   'AccessDenied',
   'ConditionalCheckFailed',

@@ -6,9 +6,9 @@ import { afterEvents } from '../timer.ts';
 export type RequestHandler = Extract<DynamoDBClientConfig['requestHandler'], { handle: unknown }>;
 
 /**
- * Creates the request handler of an SDK client. It uses one pool of keep-alive connections and returns each body as one buffer.
- * A request without a complete response within `timeout` milliseconds fails with a `TimeoutError`, and a broken connection with
- * Node's own error. The SDK retries both. A request aborted by its caller fails with an `AbortError`, which the SDK does not retry.
+ * Creates the request handler of an SDK client, with one pool of keep-alive connections. It returns each body as one buffer. A request
+ * without a complete response within `timeout` milliseconds fails with a `TimeoutError`. The SDK retries this error and connection errors.
+ * If the caller aborts a request, it fails with an `AbortError`, which the SDK does not retry.
  */
 export function makeRequestHandler({ timeout }: { readonly timeout: number }): RequestHandler {
   const overTls: Transport = { request: requestOverTls, agent: new Agent(poolOptions) };
@@ -31,16 +31,16 @@ export function makeRequestHandler({ timeout }: { readonly timeout: number }): R
 
 const poolOptions: AgentOptions = { keepAlive: true, maxSockets: 50 };
 
-/** Methods that the SDK calls to pass settings to handlers. */
+/** The methods that the SDK calls to configure a handler. */
 const withoutConfiguration = { updateHttpClientConfig: () => {}, httpHandlerConfigs: () => ({}) };
 
-/** An HTTP client and its pool. */
+/** An HTTP client and its connection pool. */
 interface Transport {
   readonly request: typeof requestOverTls;
   readonly agent: Agent;
 }
 
-/** Creates a transport for plain HTTP, for local runs only. Importing `node:http` costs 27 ms, because one of its exports loads undici. */
+/** Creates a transport for plain HTTP, for local runs only. An import of `node:http` takes 27 ms, because one of its exports loads undici. */
 function makePlainTransport(): Transport {
   const http = process.getBuiltinModule('node:http');
   return { request: http.request, agent: new http.Agent(poolOptions) as Agent };
@@ -79,19 +79,19 @@ function send(
   const { hostname, port, method, path, headers, body } = request;
   const options: RequestOptions = { host: hostname, ...(port && { port }), method, path, headers, agent };
   return new Promise((resolve, reject) => {
-    const sent = open(options, answer => {
+    const sent = open(options, response => {
       const parts: Buffer[] = [];
-      answer.on('data', (part: Buffer) => parts.push(part));
-      answer.on('error', fail);
-      answer.on('end', () => {
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('error', fail);
+      response.on('end', () => {
         settle();
-        const { statusCode = 0, statusMessage: reason, headers } = answer;
+        const { statusCode = 0, statusMessage: reason, headers } = response;
         resolve({ statusCode, reason, headers, body: Buffer.concat(parts) });
       });
     });
     const cancelTimeout = afterEvents(timeout, () => {
       settle();
-      const missing = sent.socket?.connecting === false ? 'answer' : 'connection';
+      const missing = sent.socket?.connecting === false ? 'response' : 'connection';
       const message = `${hostname}: no ${missing} within ${timeout} ms`;
       reject(Object.assign(new Error(message), { name: 'TimeoutError' }));
       sent.destroy();
@@ -118,5 +118,5 @@ function send(
 }
 
 function aborted(): Error {
-  return Object.assign(new Error('The call was ended.'), { name: 'AbortError' });
+  return Object.assign(new Error('The caller aborted the request.'), { name: 'AbortError' });
 }

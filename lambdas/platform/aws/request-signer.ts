@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 
-/** Credentials that AWS issued. */
+/** AWS credentials. */
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -12,11 +12,11 @@ export interface Credentials {
 export type RequestSigner = Extract<DynamoDBClientConfig['signer'], { sign: unknown }>;
 
 /**
- * Creates the signer of an SDK client: Signature Version 4 over the required headers (host, content type and `x-amz-*`). The SDK's
- * signer signs every header and takes a quarter of a call's processor time (ADR 25). The key of a day is derived once.
+ * Creates the signer of an SDK client. It uses Signature Version 4 and signs only the required headers (host, content type and `x-amz-*`).
+ * The SDK's own signer signs every header, which takes a quarter of the CPU time of a call (ADR 25). The signer derives one key per day.
  *
- * @throws {TypeError} if a request has a query, or a path with characters other than letters, digits, `_`, `-` and `/`. Signing those
- *   requires encoding, and the services called here do not use them.
+ * @throws {TypeError} if a request has a query, or a path with characters other than letters, digits, `_`, `-` and `/`. They would require
+ *   encoding, and the services in use do not need them.
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 export function makeRequestSigner({
@@ -36,7 +36,7 @@ export function makeRequestSigner({
 
   async function sign(request: SignableRequest, { signingDate = new Date() }: { signingDate?: Date } = {}) {
     if (!plainPath.test(request.path) || Object.keys(request.query).length > 0)
-      throw new TypeError('Only plain paths without a query are signed here.');
+      throw new TypeError('Only plain paths without a query can be signed.');
     const { accessKeyId, secretAccessKey, sessionToken } = credentials();
     const time = `${signingDate.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
     const { headers } = request;
@@ -67,7 +67,7 @@ export function makeRequestSigner({
       const parts = [day, region, service, 'aws4_request'];
       const start: Uint8Array = Buffer.from(`AWS4${secret}`);
       const key = parts.reduce((derived, part) => createHmac('sha256', derived).update(part).digest(), start);
-      known = { day, secret, key: createSecretKey(key) }; // with raw bytes, an HMAC would cost six times as much
+      known = { day, secret, key: createSecretKey(key) }; // an HMAC with raw bytes takes six times as long
     }
     return known.key;
   }

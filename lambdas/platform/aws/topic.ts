@@ -4,7 +4,7 @@ import { clientSettings } from './client-settings.ts';
 /** Publishes a message to a topic. Throws if SNS rejects it. */
 export type Publish = (topicArn: string, message: Omit<PublishCommandInput, 'TopicArn'>) => Promise<void>;
 
-/** Creates a publisher to SNS topics. It loads the SNS client with the first message, which most processes never send. */
+/** Creates a publisher to SNS topics. It loads the SNS client only for the first message, because most processes never send one. */
 export function makePublish(): Publish {
   let sns: SNSClient | undefined;
   return async function publish(topicArn, message) {

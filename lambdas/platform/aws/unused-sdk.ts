@@ -1,39 +1,39 @@
 /**
- * Replaces SDK modules that the bundles do not use: event streams, and the request handler and signer, because each client has its own
- * (`client-settings.ts`). Any use of these throws an error.
+ * Replaces SDK modules that the bundles do not use. Each client has its own request handler and signer (`client-settings.ts`), and no client
+ * uses event streams. Any use of a replaced module throws an error.
  */
 export const NodeHttpHandler = {
   /** Returns the handler of the client's settings. @throws {Error} if it is missing */
-  create(given: unknown): object {
-    if (typeof given === 'object' && given !== null && 'handle' in given) return given;
-    throw leftOut('the request handler');
+  create(handler: unknown): object {
+    if (typeof handler === 'object' && handler !== null && 'handle' in handler) return handler;
+    throw omitted('the request handler');
   },
 };
 
-/** Always throws: a response body is already one buffer. @throws {Error} */
+/** Always throws an error, because response bodies are already buffers. @throws {Error} */
 export function streamCollector(): never {
-  throw leftOut('the request handler');
+  throw omitted('the request handler');
 }
 
 /** @throws {Error} when constructed */
 export class SignatureV4 {
   constructor() {
-    throw leftOut('the signer');
+    throw omitted('the signer');
   }
 }
 
 /** @throws {Error} when constructed */
 export class EventStreamSerde {
   constructor() {
-    throw leftOut('event streams');
+    throw omitted('event streams');
   }
 }
 
 /** @throws {Error} */
 export function eventStreamSerdeProvider(): never {
-  throw leftOut('event streams');
+  throw omitted('event streams');
 }
 
-function leftOut(what: string): Error {
-  return new Error(`The bundles leave out ${what} of the SDK: see lib/constructs/bundle.ts.`);
+function omitted(part: string): Error {
+  return new Error(`The bundles omit ${part} of the SDK. To include it, change lib/constructs/bundle.ts.`);
 }

@@ -2,23 +2,23 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from './batch-get.ts';
 import { conditionalWrite, type Dynamo, type Item, type ItemKey, isAsWritten } from './dynamo.ts';
 
-/** A part of a DynamoDB expression. Names and values are sent as placeholders, so reserved words are allowed. */
+/** A part of a DynamoDB expression. Placeholders replace names and values, so reserved words are allowed. */
 export type Expression = (placeholders: Placeholders) => string;
 
 export interface ItemUpdate {
-  /** Attributes with their new values. A value may be an expression. `undefined` removes the attribute. */
+  /** The new values of attributes. A value may be an expression. `undefined` removes the attribute. */
   readonly set: Item;
   /** The condition of the change. @default - unconditional */
   readonly when?: Expression | undefined;
-  /** Returns whether this update wrote the item read back. @default - compares the item with all values of `set` */
+  /** Returns whether this update wrote the stored item. @default - compares the item with all values of `set` */
   readonly isOwn?: ((item: Item) => boolean) | undefined;
-  /** `ALL_NEW` returns the updated item. @default - no attributes */
+  /** The attributes to return. `ALL_NEW` returns the updated item. @default - no attributes */
   readonly returns?: 'ALL_NEW';
 }
 
 /**
- * Updates or creates an item. Returns the requested attributes, or `undefined` if the condition does not hold. If the SDK repeated the
- * call, an earlier try may have taken effect. The item is then read back, which requires `dynamodb:BatchGetItem`.
+ * Updates or creates an item. Returns the requested attributes, or `undefined` if the condition is not met. If the SDK repeated the call, an
+ * earlier try may have taken effect. The function then reads the item, which requires `dynamodb:BatchGetItem`.
  */
 export async function updateItem(
   dynamo: Dynamo,
@@ -82,7 +82,7 @@ export function conditionOf(when: Expression) {
 }
 
 /**
- * Returns whether an item has the values that an update sets. It ignores expressions, whose results are unknown, and `ttl`, because
+ * Returns whether an item has the values that an update sets. Ignores expressions, because their results are unknown, and `ttl`, because
  * other writers also set it.
  */
 function isSetIn(item: Item, set: Item): boolean {
@@ -90,13 +90,13 @@ function isSetIn(item: Item, set: Item): boolean {
   return known.length > 0 && known.every(([name, value]) => isAsWritten(item[name], value));
 }
 
-/** The placeholders of one call. Names map to name placeholders, and value placeholders map to values. */
+/** The placeholders of one call. `names` maps names to placeholders, and `values` maps placeholders to values. */
 interface Placeholders {
   readonly names: Map<string, string>;
   readonly values: Map<string, unknown>;
 }
 
-/** A word in lower case without a following parenthesis. */
+/** A lower-case word that is not followed by a parenthesis. */
 const attributeName = /\b[a-z]\w*\b(?!\()/g;
 
 function render(inserted: unknown, placeholders: Placeholders): string {

@@ -6,8 +6,8 @@ export type ReadParameter = (name: string) => Promise<string | undefined>;
 
 export async function readParameter(ssm: Pick<SSMClient, 'send'>, name: string): Promise<string | undefined> {
   try {
-    const answer = await ssm.send(new GetParameterCommand({ Name: name, WithDecryption: true }));
-    return answer.Parameter?.Value;
+    const output = await ssm.send(new GetParameterCommand({ Name: name, WithDecryption: true }));
+    return output.Parameter?.Value;
   } catch (error) {
     if (error instanceof Error && error.name === 'ParameterNotFound') return undefined;
     throw error;

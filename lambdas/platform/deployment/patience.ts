@@ -8,35 +8,35 @@ export interface Waiting {
 }
 
 /**
- * Calls AWS and retries every 5 s after a transient failure: a new IAM permission that is not effective yet, throttling, or a
- * dependency that does not respond. The call must be idempotent.
+ * Calls AWS and retries every 5 s after a transient failure. Examples are an IAM permission that is not effective yet, throttling, and an
+ * unresponsive dependency. The call must be idempotent.
  *
- * @param patience - in milliseconds.
+ * @param patience - the maximum time for retries, in milliseconds
  * @throws the last failure.
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot.html#troubleshoot_general_eventual-consistency
  */
-export async function withPatience<Answer>(
+export async function withPatience<Result>(
   { now, pause }: Waiting,
   patience: number,
-  call: () => Promise<Answer>,
-): Promise<Answer> {
+  call: () => Promise<Result>,
+): Promise<Result> {
   const deadline = now() + patience;
   for (;;) {
     try {
       return await call();
     } catch (error) {
-      if (!mayPass(error) || now() + interval > deadline) throw error;
+      if (!isTransient(error) || now() + interval > deadline) throw error;
       await pause(interval);
     }
   }
 }
 
-/** The error name of a self-check whose dependency did not respond. */
+/** The error name of a self-check if a dependency did not respond. */
 export const notAnswered = 'NotAnswered';
 
 const interval = 5_000;
 
-function mayPass(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const status = '$metadata' in error ? (error.$metadata as { httpStatusCode?: number }).httpStatusCode : undefined;
   const names = [error.name, 'code' in error ? error.code : undefined];

@@ -2,14 +2,15 @@ import type { Log } from '../log.ts';
 import { describeError } from '../telemetry.ts';
 import { type Waiting, withPatience } from './patience.ts';
 
-/** The event that CodeDeploy passes to a hook. It names neither the function nor its version. */
+/** The event that CodeDeploy passes to a hook. It contains neither the function nor its version. */
 export interface HookEvent {
   readonly DeploymentId: string;
   readonly LifecycleEventHookExecutionId: string;
 }
 
-/** A CodeDeploy deployment, with its initiator (`user`, `codeDeployRollback`, …) and the name of its group. */
+/** A CodeDeploy deployment. */
 export interface Deployment {
+  /** The initiator, such as `user` or `codeDeployRollback`. */
   readonly creator?: string | undefined;
   readonly deploymentGroupName?: string | undefined;
 }
@@ -27,11 +28,11 @@ export interface HookEffects extends Waiting {
 }
 
 /**
- * Creates the hook that CodeDeploy runs before a version receives traffic. It invokes the version's self-check and always reports a
- * status, because CodeDeploy otherwise waits an hour for it.
+ * Creates the hook that CodeDeploy runs before a version receives traffic. The hook invokes the self-check of the version and always reports
+ * a status, because CodeDeploy would otherwise wait for an hour.
  *
- * A rollback by CodeDeploy or CloudFormation succeeds without a check. Otherwise, the cause of the failed deployment could also block
- * the rollback, and the stack would be stuck.
+ * For a rollback by CodeDeploy or CloudFormation, the hook succeeds without a check. Otherwise, the cause of the failed deployment could
+ * also block the rollback.
  *
  * @see https://docs.aws.amazon.com/codedeploy/latest/userguide/reference-appspec-file-structure-hooks.html
  */
@@ -45,11 +46,11 @@ export function makePreTrafficHook({
   ...waiting
 }: HookEffects) {
   return async function runHook(event: HookEvent): Promise<void> {
-    const status = (await isFit(event.DeploymentId)) ? 'Succeeded' : 'Failed';
+    const status = (await isHealthy(event.DeploymentId)) ? 'Succeeded' : 'Failed';
     await withPatience(waiting, patience, () => report(event, status));
   };
 
-  async function isFit(deploymentId: string): Promise<boolean> {
+  async function isHealthy(deploymentId: string): Promise<boolean> {
     let version: string | undefined;
     try {
       const { creator = '', deploymentGroupName = '' } = await withPatience(waiting, patience, () =>
@@ -59,7 +60,7 @@ export function makePreTrafficHook({
       if (creator === 'codeDeployRollback' || stackStatus.includes('ROLLBACK')) return true;
       version = versions[deploymentGroupName];
       if (version === undefined)
-        throw new Error(`The hook knows no version of deployment group ${deploymentGroupName}.`);
+        throw new Error(`VERSIONS contains no version of deployment group ${deploymentGroupName}.`);
       const arn = version;
       await withPatience(waiting, patience, () => checkVersion(arn));
       log.info('version.checked', { version });
@@ -71,5 +72,5 @@ export function makePreTrafficHook({
   }
 }
 
-/** Milliseconds for each of the four calls. Their total stays below the function's timeout. */
+/** The maximum time for each of the four calls in milliseconds. Their sum is less than the function's timeout. */
 const patience = 180_000;

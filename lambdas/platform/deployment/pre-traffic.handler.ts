@@ -5,7 +5,7 @@ import { systemRuntime } from '../runtime.ts';
 import { makeTelemetry } from '../telemetry.ts';
 import { type HookEvent, makePreTrafficHook } from './pre-traffic-hook.ts';
 
-// Imported dynamically to use the SDK's signer and request handler, because ours cannot sign Lambda's request paths.
+// Dynamic imports use the SDK's own signer and request handler, because `request-signer.ts` cannot sign the request paths of Lambda.
 const { CodeDeployClient, GetDeploymentCommand, PutLifecycleEventHookExecutionStatusCommand } = await import(
   '@aws-sdk/client-codedeploy'
 );
@@ -39,11 +39,11 @@ export const handler = makeHandler<HookEvent, void>(
     },
     checkVersion: async version => {
       const Payload = JSON.stringify(selfCheckEvent);
-      const { FunctionError, Payload: answer } = await lambda.send(
+      const { FunctionError, Payload: result } = await lambda.send(
         new InvokeCommand({ FunctionName: version, Payload }),
       );
       if (FunctionError === undefined) return;
-      const { errorType = FunctionError } = JSON.parse(new TextDecoder().decode(answer)) as { errorType?: string };
+      const { errorType = FunctionError } = JSON.parse(new TextDecoder().decode(result)) as { errorType?: string };
       throw Object.assign(new Error('The self-check of the version failed.'), { name: errorType });
     },
     report: ({ DeploymentId: deploymentId, LifecycleEventHookExecutionId: lifecycleEventHookExecutionId }, status) =>

@@ -6,15 +6,15 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 /** Opens a TCP connection, as `net.connect` does. */
 export type Connect = (options: TcpNetConnectOpts) => Socket;
 
-/** The options of a request over a `BudgetedAgent`, in addition to the options of `https.request`. */
+/** The options of a request through a `BudgetedAgent`, in addition to the options of `https.request`. */
 export interface BudgetedOptions {
   /** The account that the connection serves. */
   readonly accountId: string;
 }
 
 /**
- * Maximum number of bytes that a receiver may send per attempt. It covers a handshake of up to 30 KiB, 16 KiB of headers and 1 KiB of body.
- * On a kept connection, the budget restarts at the end of each attempt.
+ * The maximum number of bytes that a receiver may send per attempt. The budget covers a handshake of up to 30 KiB, 16 KiB of headers and
+ * 1 KiB of body. On a reused connection, the budget restarts after each attempt.
  */
 export const byteBudget = 48 * 1_024;
 
@@ -30,25 +30,25 @@ export class BudgetedAgent extends Agent {
     this.#connect = connect;
   }
 
-  /** Separates connections by account, so that late bytes of a response cannot complete the POST of another account. */
+  /** Separates connections by account, so delayed bytes of a response cannot complete the POST of another account. */
   override getName(options: RequestOptions & BudgetedOptions) {
     return `${options.accountId} ${super.getName(options)}`;
   }
 
-  /** Connects without the TLS session cache of `https.Agent`, which makes a session ticket three times as expensive. */
+  /** Connects without the TLS session cache of `https.Agent`, which triples the cost of a session ticket. */
   override createConnection(options: ConnectionOptions) {
     const { host, port } = options;
     const stream = new BudgetedStream(this.#connect, { host: String(host), port: Number(port), noDelay: true });
     const socket = connectTls({ ...options, socket: stream });
-    stream.socket.once('connect', () => socket.emit('connect')); // as TLS over Node's own sockets does
+    stream.socket.once('connect', () => socket.emit('connect')); // as with TLS over a plain socket
     return socket.on('free', stream.renew);
   }
 }
 
 /**
- * The stream between TCP and TLS. It counts bytes below TLS, because Node and OpenSSL neither report nor limit TLS messages without
- * data (KeyUpdate, session tickets). It reads 4 KiB per turn of the event loop. Node would read up to 2 MiB from one connection
- * before it reads from others.
+ * The stream between TCP and TLS. It counts bytes below TLS, because Node.js and OpenSSL neither report nor limit TLS messages without data
+ * (KeyUpdate, session tickets). It reads 4 KiB per turn of the event loop. Node.js would read up to 2 MiB from one connection before it
+ * reads from others.
  */
 class BudgetedStream extends Duplex {
   readonly socket: Socket;
@@ -66,7 +66,7 @@ class BudgetedStream extends Duplex {
     this.#left = byteBudget;
   };
 
-  /** Returns `false` so that Node pauses reading until `_read` is called. */
+  /** Returns `false`, so Node.js pauses reading until `_read` is called. */
   #receive(length: number): false {
     this.#left -= length;
     if (this.#left >= 0) this.push(Buffer.from(readBuffer.subarray(0, length)));
@@ -94,5 +94,5 @@ class BudgetedStream extends Duplex {
 
 const portionBytes = 4_096;
 
-/** The buffer that all sockets read into. Only one socket at a time uses it, until its bytes are copied. */
+/** The buffer into which all sockets read. Each socket copies its bytes before another socket can read. */
 const readBuffer = Buffer.allocUnsafeSlow(portionBytes);

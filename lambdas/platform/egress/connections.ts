@@ -4,18 +4,18 @@ import { isIP, connect as netConnect } from 'node:net';
 import { DEFAULT_CIPHERS, type PeerCertificate } from 'node:tls';
 import { BudgetedAgent, type Connect } from './byte-budget.ts';
 
-/** The network to open connections in. Only tests replace it. */
+/** The network in which connections are opened. Only tests replace it. */
 export interface Network {
   readonly connect?: Connect;
-  /** Certificate authorities to trust instead of Node's. */
+  /** The certificate authorities to trust instead of those of Node.js. */
   readonly ca?: string;
 }
 
 export type Connections = ReturnType<typeof makeConnections>;
 
 /**
- * Creates both pools. Agents key connections by account, address *and* name, so a kept connection is reused only after the SSRF
- * guard has allowed the same address again.
+ * Creates both pools. Agents key connections by account, address and name, so a connection is reused only after the SSRF guard has allowed
+ * the same address again.
  */
 export function makeConnections({ connect = netConnect, ca }: Network = {}) {
   const secure = {
@@ -25,14 +25,14 @@ export function makeConnections({ connect = netConnect, ca }: Network = {}) {
     ciphers: affordableCiphers,
   };
   return {
-    /** Keeps connections alive for the next request to the same address and name. */
+    /** Reuses connections for requests to the same address and name. */
     kept: limitIdle(new BudgetedAgent({ ...secure, keepAlive: true, timeout: idleMs }, connect)),
-    /** Opens a connection for one request. */
+    /** Opens a new connection for each request. */
     fresh: new BudgetedAgent({ ...secure, keepAlive: false }, connect),
   };
 }
 
-/** Returns up to 3 random addresses, in the order to try them. `random` draws from [0, 1). */
+/** Returns up to 3 random addresses in random order. `random` returns a number in [0, 1). */
 export function pickAddresses(addresses: readonly string[], random: () => number): readonly string[] {
   const left = [...addresses];
   const picked: string[] = [];
@@ -43,32 +43,32 @@ export function pickAddresses(addresses: readonly string[], random: () => number
 }
 
 /**
- * Rejects a certificate that does not name the host. It accepts only subject alternative names, and a wildcard only as a whole label
- * (RFC 9525 sections 2 and 6.3). Node's own check also accepts the common name and partial wildcards.
+ * Rejects a certificate that does not match the host. Accepts only subject alternative names, and a wildcard only as a whole label (RFC 9525
+ * sections 2 and 6.3). The default check of Node.js also accepts the common name and partial wildcards.
  */
 function checkAlternativeNames(host: string, { raw }: PeerCertificate): Error | undefined {
   const certificate = new X509Certificate(raw);
-  const isNamed = isIP(host) ? certificate.checkIP(host) : namesHost(certificate, host.replace(/\.$/, ''));
-  if (isNamed) return undefined;
-  return Object.assign(new Error('The certificate does not name the host.'), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
+  const isMatch = isIP(host) ? certificate.checkIP(host) : matchesHost(certificate, host.replace(/\.$/, ''));
+  if (isMatch) return undefined;
+  return Object.assign(new Error('The certificate does not match the host.'), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
 }
 
 /**
- * Returns whether a certificate names a host. In OpenSSL, a wildcard matches only letters, digits and hyphens. A first label with
- * an underscore is therefore also checked as `-`, which only a wildcard can match.
+ * Returns whether a certificate matches a host. In OpenSSL, a wildcard matches only letters, digits and hyphens. The function therefore also
+ * checks a first label with an underscore as `-`, which only a wildcard can match.
  */
-function namesHost(certificate: X509Certificate, host: string): boolean {
+function matchesHost(certificate: X509Certificate, host: string): boolean {
   const match = (name: string) => certificate.checkHost(name, { subject: 'never', partialWildcards: false });
   return match(host) !== undefined || match(host.replace(/^[^.]*_[^.]*/, '-'))?.startsWith('*.') === true;
 }
 
 /**
- * Node's default ciphers without finite-field Diffie-Hellman. The receiver would choose its group, and a 10,000-bit group costs us almost
- * 1 s of processor time before any certificate is checked.
+ * The default ciphers of Node.js without finite-field Diffie-Hellman. The receiver would choose the group, and a 10,000-bit group takes
+ * almost 1 s of CPU time before the certificate is checked.
  */
 const affordableCiphers = `${DEFAULT_CIPHERS}:!kDHE`;
 
-/** Closes one of the longest-idle connections if there are too many. */
+/** Limits the idle connections of an agent. Closes one of the connections that have been idle longest if there are too many. */
 function limitIdle(agent: Agent): Agent {
   return agent.on('free', () => {
     const idle = Object.values(agent.freeSockets).flatMap(sockets => sockets ?? []);
@@ -77,17 +77,17 @@ function limitIdle(agent: Agent): Agent {
 }
 
 /**
- * Lifetime of an idle connection in milliseconds. With an event every 5 s, 87 % of attempts reuse a connection, which halves their cost. A
- * lifetime of 1 s achieves 14 %, and 1 minute achieves no more than 20 s. A connection that the receiver closed while Lambda had frozen
- * the process is replaced silently.
+ * The lifetime of an idle connection in milliseconds. With an event every 5 s, 87 % of attempts reuse a connection, which halves their cost.
+ * A lifetime of 1 s achieves 14 %, and 1 min achieves no more than 20 s. If the receiver closed a connection while Lambda had frozen the
+ * process, the next attempt opens a new connection.
  */
 const idleMs = 20_000;
 
 /**
- * Maximum number of idle connections per process. Lambda allows 1,024 file descriptors: 300 attempts use one each, or two while they
- * resolve a name over TCP; the clients of three AWS services have pools of 50; the runtime uses about 30.
+ * The maximum number of idle connections per process. Lambda allows 1,024 file descriptors. 300 attempts use one each, or two while they
+ * resolve a name over TCP. The clients of three AWS services have pools of 50, and the runtime uses about 30.
  */
 const maximumIdle = 200;
 
-/** Maximum number of addresses that one attempt tries. */
+/** The maximum number of addresses that one attempt tries. */
 const maximumAddresses = 3;

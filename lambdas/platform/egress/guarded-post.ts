@@ -14,28 +14,28 @@ import type { UrlFinding } from './url-rules.ts';
 export interface PostRequest extends PostListeners {
   /** The account that registered the URL. Connections are not shared between accounts. */
   readonly accountId: string;
-  /** The URL as registered. Each attempt checks it again. */
+  /** The registered URL. Each attempt checks it again. */
   readonly url: string;
-  /** The headers except host, length, accept and connection, which the POST sets itself. */
+  /** The request headers. The POST itself adds the host, length, accept and connection headers. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Milliseconds from resolving the host to the last response header. */
+  /** The maximum time from name resolution to the last response header, in milliseconds. */
   readonly deadlineMs: number;
-  /** Milliseconds in which an address must accept a TCP connection before the next one is tried. */
+  /** The time in milliseconds in which an address must accept a TCP connection before the next address is tried. */
   readonly connectTimeoutMs: number;
-  /** Masks secrets in the body read, before it is cut to 1 KiB. */
+  /** Masks secrets in the response body before it is truncated to 1 KiB. */
   readonly redact?: Redact;
-  /** Aborts the POST. Before the last header, the outcome is `given_up`. After it, the signal only ends the reading of the body. */
+  /** Aborts the POST. Before the last header, the outcome is `given_up`. After that, the signal only stops reading the body. */
   readonly signal?: AbortSignal;
 }
 
-/** The reason why the response's headers were not complete. See `PostOutcome`. */
+/** The reason why the response headers were incomplete. See `PostOutcome`. */
 export type PostFailure = 'timeout' | 'connection' | 'tls' | 'dns' | 'blocked' | 'internal_error';
 
 /**
- * The outcome of a POST. For `response`, the headers were complete, even if the body failed. For `given_up`, the signal ended the POST.
- * The other outcomes had no complete headers. The URL policy or the SSRF guard caused `blocked`. The service itself caused
- * `internal_error`, for example without free sockets. `errorCode` is for the log and never contains sent data.
+ * The outcome of a POST. For `response`, the headers were complete, even if the body failed. For `given_up`, the signal aborted the POST. For
+ * the other outcomes, the headers were incomplete. The URL policy or the SSRF guard causes `blocked`. The service itself causes
+ * `internal_error`, for example if it has no free sockets. `errorCode` is for the log and never contains request data.
  */
 export type PostOutcome = PostResult & PostTimes;
 
@@ -47,12 +47,12 @@ export interface GuardedPostDependencies extends Pick<Time, 'now' | 'after' | 't
   readonly resolve: Resolve;
   /** The service's own host names. */
   readonly ownHosts: readonly string[];
-  /** Draws from [0, 1), for the order of addresses. */
+  /** Returns a random number in [0, 1), for the order of addresses. */
   readonly random: () => number;
 }
 
 /**
- * Creates the only function that sends requests to registered URLs. It checks the URL, resolves its host and checks every address
+ * Creates the only function that sends requests to registered URLs. The function checks the URL, resolves its host and checks every address
  * (SSRF guard). It tries the allowed addresses one after another until one accepts a connection, and never follows redirects.
  */
 export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedPost {
@@ -88,17 +88,17 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
     if (signal.aborted) return endedBy(signal, null);
     if (destination.outcome === 'refused') return refusedFor(destination.findings[0]);
     if (destination.outcome === 'unresolved') return unresolvedFor(destination);
-    const answer = await send(destination, request, timing, signal);
-    switch (answer.outcome) {
+    const sent = await send(destination, request, timing, signal);
+    switch (sent.outcome) {
       case 'aborted':
-        return endedBy(signal, answer.isConnected ? 'no_headers' : 'connecting');
+        return endedBy(signal, sent.isConnected ? 'no_headers' : 'connecting');
       case 'response': {
-        const { outcome, status, headers, body, isTruncated } = answer;
-        const bodyStart = bodyText(body, isTruncated, headers, request.redact ?? asItIs);
+        const { outcome, status, headers, body, isTruncated } = sent;
+        const bodyStart = bodyText(body, isTruncated, headers, request.redact ?? unchanged);
         return { outcome, status, headers, bodyStart };
       }
       case 'failed': {
-        const { kind, cause, errorCode: code } = answer;
+        const { kind, cause, errorCode: code } = sent;
         return { outcome: kind, cause, errorCode: code };
       }
     }
@@ -119,8 +119,8 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
       headers: {
         ...request.headers,
         host: url.port === '' ? host : `${host}:${url.port}`,
-        accept: '*/*', // web application firewalls consider a request without it suspicious
-        'accept-encoding': 'identity', // so that the byte limit applies to the text itself
+        accept: '*/*', // web application firewalls may block requests without this header
+        'accept-encoding': 'identity', // so the byte limit applies to the text itself
         'content-length': Buffer.byteLength(request.body),
       },
       body: request.body,
@@ -129,17 +129,17 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
       onAnswered: timing.answered,
     };
     let connection: keyof Connections = 'kept';
-    let answer: PinnedRequestOutcome = { outcome: 'aborted', isConnected: false };
+    let sent: PinnedRequestOutcome = { outcome: 'aborted', isConnected: false };
     for (const address of pickAddresses(addresses, random)) {
-      answer = await postTo({ ...common, connection, address });
-      // The receiver closed a kept connection during its reuse: retry once on a new one (RFC 9112 section 9.3.1).
-      if (answer.outcome === 'failed' && answer.isStale) {
+      sent = await postTo({ ...common, connection, address });
+      // If the receiver closed a connection while it was reused, retry once on a new connection (RFC 9112 section 9.3.1).
+      if (sent.outcome === 'failed' && sent.isStale) {
         connection = 'fresh';
-        answer = await postTo({ ...common, connection, address });
+        sent = await postTo({ ...common, connection, address });
       }
-      if (answer.outcome !== 'failed' || answer.isConnected || answer.kind === 'internal_error') break;
+      if (sent.outcome !== 'failed' || sent.isConnected || sent.kind === 'internal_error') break;
     }
-    return answer;
+    return sent;
   }
 }
 
@@ -156,7 +156,7 @@ type PostResult =
 
 type ResolvedDestination = Extract<Destination, { outcome: 'resolved' }>;
 
-/** Returns the result of a POST that its signal ended. */
+/** Returns the result of an aborted POST. */
 function endedBy(signal: AbortSignal, cause: FailureCause | null): PostResult {
   if (signal.reason === 'given_up') return { outcome: 'given_up' };
   return { outcome: 'timeout', cause, errorCode: 'DEADLINE' };
@@ -164,17 +164,17 @@ function endedBy(signal: AbortSignal, cause: FailureCause | null): PostResult {
 
 function refusedFor({ rule, values }: UrlFinding): PostResult {
   const code = [rule, ...Object.values(values)].join(' ');
-  // A name without an IPv4 address is unreachable, but not an attack.
+  // A name without an IPv4 address is unreachable, but does not indicate an attack.
   if (rule === 'ipv4') return { outcome: 'dns', cause: 'no_ipv4', errorCode: code };
   return { outcome: 'blocked', cause: null, errorCode: code };
 }
 
 function unresolvedFor({ fault, detail }: Extract<Destination, { outcome: 'unresolved' }>): PostResult {
-  const ofUnknown = detail === 'ENODATA' ? 'no_ipv4' : 'unknown_name';
-  const ofSilent = detail === 'TOO_MANY_ADDRESSES' ? null : 'no_dns_answer';
-  return { outcome: 'dns', cause: fault === 'not_found' ? ofUnknown : ofSilent, errorCode: detail };
+  const causeIfNotFound = detail === 'ENODATA' ? 'no_ipv4' : 'unknown_name';
+  const causeIfTemporary = detail === 'TOO_MANY_ADDRESSES' ? null : 'no_dns_answer';
+  return { outcome: 'dns', cause: fault === 'not_found' ? causeIfNotFound : causeIfTemporary, errorCode: detail };
 }
 
-function asItIs(text: string): string {
+function unchanged(text: string): string {
   return text;
 }

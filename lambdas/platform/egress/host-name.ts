@@ -1,8 +1,8 @@
 import { breaks, type UrlFinding } from './url-rules.ts';
 
 /**
- * Top-level names that never resolve on the public Internet: special-use names (RFC 6761, RFC 6762, RFC 7686, RFC 9476, `internal` by
- * ICANN resolution) and names that private networks use in practice. example.com, .net and .org are ordinary names.
+ * The top-level names that never resolve on the public Internet. They are special-use names (RFC 6761, RFC 6762, RFC 7686, RFC 9476,
+ * `internal` by ICANN resolution) and names that private networks use in practice. example.com, .net and .org are ordinary names.
  */
 export const privateSuffixes: ReadonlySet<string> = new Set([
   'localhost',
@@ -29,8 +29,8 @@ export function withoutTrailingDot(host: string): string {
 /**
  * Returns the reason why a DNS name is not public, or `undefined` if it is public.
  *
- * @param name - as WHATWG URL parsing leaves it (lower case, Punycode), without trailing dot.
- * @param ownHosts - the service's own host names, because a delivery to itself would be a loop.
+ * @param name - in the form that the WHATWG URL parser returns (lower case, Punycode), without a trailing dot
+ * @param ownHosts - the service's own host names, which are rejected to prevent delivery loops
  */
 export function judgeName(name: string, ownHosts: readonly string[]): UrlFinding | undefined {
   const labels = name.split('.');

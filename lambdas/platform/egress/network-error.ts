@@ -4,23 +4,23 @@ import { tooManyBytes } from './byte-budget.ts';
 export interface NetworkError {
   readonly kind: 'timeout' | 'connection' | 'tls' | 'internal_error';
   readonly cause: FailureCause | null;
-  /** For the log. */
+  /** The error code, for the log. */
   readonly errorCode: string;
 }
 
-/** The cause of a failure, if more is known than its kind. */
+/** The specific cause of a failure. */
 export type FailureCause =
   | ('refused' | 'reset' | 'invalid_response' | 'large_headers' | 'too_many_bytes')
   | ('expired_certificate' | 'other_name' | 'incomplete_chain' | 'self_signed' | 'tls_version')
   | ('unknown_name' | 'no_dns_answer' | 'no_ipv4')
   | ('connecting' | 'no_headers');
 
-/** The phase in which a request failed: TCP connection, TLS handshake, HTTP. */
+/** The phase of a request. It is TCP connection, TLS handshake or HTTP. */
 export type RequestPhase = 'connect' | 'tls' | 'http';
 
 /**
- * Returns the error's code without its message, which may quote data from the peer. For `EPROTO`, Node reports OpenSSL's reason for a
- * failed handshake only in the message. The result is then the code that Node uses for that reason elsewhere.
+ * Returns the code of an error, but not its message, which may quote data from the peer. For `EPROTO`, Node.js reports OpenSSL's reason for a
+ * failed handshake only in the message. The function then returns the code that Node.js uses for that reason elsewhere.
  */
 export function errorCode(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
@@ -47,7 +47,7 @@ function endOf(error: unknown, phase: RequestPhase): End {
 
 type End = Omit<NetworkError, 'errorCode'>;
 
-/** The function ran out of sockets, memory or ports, or may not connect. A receiver cannot cause this. */
+/** An internal error, because the function has no free sockets, memory or ports, or may not connect. Receivers cannot cause it. */
 const ourFault: End = { kind: 'internal_error', cause: null };
 
 const unreachable: End = { kind: 'connection', cause: null };

@@ -11,21 +11,21 @@ export type PinnedPost = (request: PinnedRequest) => Promise<PinnedRequestOutcom
 
 /** One POST over one connection. */
 interface PinnedRequest extends BudgetedOptions {
-  /** `kept`: may reuse an idle connection. `fresh`: opens a new one. */
+  /** The pool to use. `kept` may reuse an idle connection, and `fresh` opens a new connection. */
   readonly connection: keyof Connections;
   /** The address that the SSRF guard has allowed. */
   readonly address: string;
   readonly port: number;
-  /** The name for SNI and the certificate. Empty for an IP literal, which SNI does not allow (RFC 6066 section 3). */
+  /** The name for SNI and the certificate. It is empty for an IP literal, which SNI does not allow (RFC 6066 section 3). */
   readonly serverName: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body: string;
-  /** Milliseconds in which TCP must connect. Only the signal limits the TLS handshake. */
+  /** The timeout of the TCP connection in milliseconds. Only the signal limits the TLS handshake. */
   readonly connectTimeoutMs: number;
-  /** Ends the request before the last response header. After that header, it ends only the reading of the body. */
+  /** Aborts the request. After the last response header, the signal only stops reading the body. */
   readonly signal: AbortSignal;
-  /** Called with the last response header. */
+  /** Called when the last response header has arrived. */
   readonly onAnswered: () => void;
 }
 
@@ -38,16 +38,16 @@ export type PinnedRequestOutcome =
   | { readonly outcome: 'aborted' /** True if TCP connected. */; readonly isConnected: boolean }
   | ({
       readonly outcome: 'failed';
-      /** True if TCP connected. If not, no data was sent and another address may be tried. */
+      /** True if TCP connected. If false, no data was sent, and the caller may try another address. */
       readonly isConnected: boolean;
-      /** True if a reused connection closed before its first response byte. This is not a failure of the receiver. */
+      /** True if a reused connection closed before the first response byte, which is not a failure of the receiver. */
       readonly isStale: boolean;
     } & NetworkError);
 
 /**
- * Creates a sender of POSTs to exactly the given address. It resolves no names, so DNS rebinding cannot replace an allowed address
- * between check and use. `host` is the address, but `servername` and the `Host` header are the name. A pinned `lookup` would be unsafe,
- * because it is not part of the agent's pool key, and a kept connection elsewhere could be reused. Redirects are normal responses.
+ * Creates a sender of POSTs to a specific address. It does not resolve names, so DNS rebinding cannot replace an allowed address between
+ * check and use. `host` is the address, and `servername` and the `Host` header are the name. A pinned `lookup` would be unsafe, because
+ * it is not part of the agent's pool key, and a connection to another address could be reused. Redirects are normal responses.
  */
 export function makePinnedPost(connections: Connections = makeConnections()): PinnedPost {
   return function pinnedPost(request) {
@@ -84,7 +84,7 @@ function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcom
       outgoing.destroy();
     };
     const fail = (failure: NetworkError) => {
-      if (hasResponse) return; // from now on an error only ends the body, and `readTruncatedBody` handles it
+      if (hasResponse) return; // `readTruncatedBody` handles errors of the body
       const { socket, reusedSocket } = outgoing;
       const isSilent = (socket?.bytesRead ?? 0) === bytesBefore;
       const isStale = reusedSocket && isSilent && ['ECONNRESET', 'EPIPE'].includes(failure.errorCode);
@@ -95,7 +95,7 @@ function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcom
       bytesBefore = socket.bytesRead;
       if (outgoing.reusedSocket) {
         phase = 'http';
-        return; // already connected: the listeners would remain for the connection's lifetime
+        return; // the connection exists, and listeners would remain on it for its lifetime
       }
       endConnectTime = afterEvents(connectTimeoutMs, () =>
         fail({ kind: 'timeout', cause: 'connecting', errorCode: 'CONNECT_TIMEOUT' }),
@@ -122,7 +122,7 @@ function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcom
       );
     });
     outgoing.on('error', error => fail(classifyNetworkError(error, phase)));
-    // An unrequested protocol switch (status 101) ends in a close without an error.
+    // An unsolicited protocol switch (status 101) closes the connection without an error.
     outgoing.on('close', () => fail({ kind: 'connection', cause: 'invalid_response', errorCode: 'CLOSED' }));
     signal.addEventListener('abort', abort, { once: true });
     if (signal.aborted) abort();
@@ -133,5 +133,5 @@ function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcom
   });
 }
 
-/** Maximum size of a response's header section in bytes. */
+/** The maximum size of the response headers in bytes. */
 const maximumHeaderBytes = 16 * 1_024;

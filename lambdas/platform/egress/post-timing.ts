@@ -1,18 +1,18 @@
 import type { Clock } from '../clock.ts';
 
 export interface PostListeners {
-  /** Called once, with the last response header. After it, only the start of the body is read. */
+  /** Called once, when the last response header has arrived. */
   readonly onAnswered?: () => void;
 }
 
 export interface PostTimes {
-  /** Milliseconds from the start to the last header or the failure. */
+  /** The time from the start to the last header or the failure, in milliseconds. */
   readonly durationMs: number;
 }
 
 export type PostTiming = ReturnType<typeof startPostTiming>;
 
-/** Starts the timing of a POST that starts now. */
+/** Starts to measure the duration of a POST. */
 export function startPostTiming({ onAnswered }: PostListeners, now: Clock) {
   const startedAt = now();
   let answeredAt: number | undefined;
@@ -23,7 +23,7 @@ export function startPostTiming({ onAnswered }: PostListeners, now: Clock) {
     onAnswered?.();
   }
 
-  /** Returns the times up to the last header, or up to now if it has not arrived. */
+  /** Returns the duration up to the last header, or up to now if that header has not arrived. */
   function times(): PostTimes {
     return { durationMs: (answeredAt ?? now()) - startedAt };
   }

@@ -4,16 +4,16 @@ import { parseWebhookUrl } from './url-policy.ts';
 import type { UrlFinding } from './url-rules.ts';
 
 /**
- * The destination of a URL.
- * - `resolved`: its public addresses. Connections may use only these.
- * - `refused`: rejected by the URL policy or the SSRF guard, with all findings (at least one).
- * - `unresolved`: currently without an address. `detail` is the resolver's error code.
+ * The destination of a URL:
+ * - `resolved`: The URL has public addresses. Connections may use only these.
+ * - `refused`: The URL policy or the SSRF guard rejected the URL. `findings` lists all reasons.
+ * - `unresolved`: The host currently has no address. `detail` is the resolver's error code.
  */
 export type Destination =
   | {
       readonly outcome: 'resolved';
       readonly url: URL;
-      /** The host name as in DNS and certificates, or an IPv4 literal. */
+      /** The host name in the form for DNS and certificates, or an IPv4 literal. */
       readonly host: string;
       readonly isLiteral: boolean;
       readonly addresses: readonly string[];
@@ -26,16 +26,16 @@ export type Destination =
     };
 
 /**
- * Checks a URL, resolves its host and checks every address. An aborted signal always results in `unresolved`.
+ * Checks a URL, resolves its host and checks every address. Returns `unresolved` if the signal aborts during resolution.
  *
  * @throws {ResolutionError} for an internal error.
  */
 export type ResolveDestination = (text: string, signal: AbortSignal) => Promise<Destination>;
 
 /**
- * Creates the check of URLs (URL policy, DNS, SSRF guard) that registration, replacement and every attempt use.
+ * Creates the check of URLs (URL policy, DNS, SSRF guard). Registration, replacement and every attempt use this check.
  *
- * @param dependencies - `ownHosts`: the service's own host names.
+ * @param dependencies - `ownHosts` lists the service's own host names.
  */
 export function makeResolveDestination({
   resolve,

@@ -2,7 +2,7 @@ import type { ResolverOptions } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { systemTime, withTimeout } from '../timer.ts';
 
-/** The reason why a name has no address: it does not exist, its servers did not respond, or our function failed. */
+/** The reason why a name has no address. The name does not exist, its servers did not respond, or this function failed. */
 export type ResolutionFault = 'not_found' | 'temporary' | 'internal_error';
 
 /** Thrown when a name does not resolve. */
@@ -25,13 +25,13 @@ export class ResolutionError extends Error {
  */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** The used part of a `node:dns` resolver. */
+/** The part of a `node:dns` resolver that is used. */
 export type NameServer = Pick<Resolver, 'resolve4' | 'resolve6' | 'cancel'>;
 
 /**
- * Creates the resolver of webhook hosts. It queries DNS instead of `getaddrinfo`, which reads /etc/hosts and search domains and blocks
- * one of libuv's four threads while a name server does not respond. Each name has its own resolver, so that one lookup can be cancelled
- * alone. A and AAAA are queried in parallel. Deliveries use IPv4. Only the SSRF guard needs AAAA, so the wait for it is short.
+ * Creates the resolver of webhook hosts. It queries DNS directly, because `getaddrinfo` reads /etc/hosts and search domains and blocks one
+ * of libuv's four threads while a name server does not respond. Each lookup has its own resolver, so it can be cancelled separately. A and
+ * AAAA are queried in parallel. Deliveries use IPv4. Only the SSRF guard needs AAAA, so the wait for AAAA is short.
  */
 export function makeResolver(newNameServer: () => NameServer = makeNameServer): Resolve {
   return async function resolve(name, signal) {
@@ -43,12 +43,12 @@ export function makeResolver(newNameServer: () => NameServer = makeNameServer): 
     try {
       const ipv4 = await server.resolve4(name);
       const addresses = [...ipv4, ...((await withTimeout(systemTime.after, ipv6, ipv6WaitMs)) ?? [])];
-      // The response for a name that is an alias of itself contains no addresses.
+      // If a name is an alias of itself, the response contains no addresses.
       if (addresses.length === 0) throw new ResolutionError('not_found', 'ENODATA');
       return notTooMany(addresses);
     } catch (error) {
       if (error instanceof ResolutionError) throw error;
-      // A name may have only IPv6 addresses. Otherwise, the IPv4 error is the result.
+      // The name may have only IPv6 addresses. If not, the IPv4 error is the result.
       const code = codeOf(error);
       const ipv6Only =
         faultOf(code) === 'not_found' ? await withTimeout(systemTime.after, ipv6, ipv6WaitMs) : undefined;
@@ -72,8 +72,8 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
 }
 
 /**
- * Two queries of 2 s each, so that a silent name server does not exhaust the attempt's deadline. Without `maxTimeout`, c-ares waits
- * twice as long for the second query. Node's timers add up to 1 s, so the total is 4.1 to 5.0 s (measured).
+ * The options for two queries of 2 s each, so an unresponsive name server does not use the whole attempt timeout. Without `maxTimeout`,
+ * c-ares waits twice as long for the second query. The timers of Node.js add up to 1 s, so the total is 4.1 to 5.0 s (measured).
  */
 export const nameServerOptions = { timeout: 2_000, maxTimeout: 2_000, tries: 2 } as const;
 
@@ -82,7 +82,7 @@ export function makeNameServer(options: ResolverOptions = nameServerOptions): Na
   return new Resolver(options);
 }
 
-/** Limits the number of addresses. A response of 64 KiB contains thousands, and checking them would take longer than a POST. */
+/** Limits the number of addresses. A response of 64 KiB contains thousands of addresses, and their check would take longer than a POST. */
 function notTooMany(addresses: readonly string[]): readonly string[] {
   if (addresses.length > maximumAddresses) throw new ResolutionError('temporary', 'TOO_MANY_ADDRESSES');
   return addresses;
@@ -90,7 +90,7 @@ function notTooMany(addresses: readonly string[]): readonly string[] {
 
 const maximumAddresses = 256;
 
-/** Maximum wait for the AAAA response after the A response, in milliseconds. */
+/** The maximum wait for the AAAA response after the A response, in milliseconds. */
 const ipv6WaitMs = 300;
 
 function codeOf(error: unknown): string {

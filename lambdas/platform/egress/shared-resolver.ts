@@ -2,8 +2,8 @@ import type { Clock } from '../clock.ts';
 import { ResolutionError, type Resolve, untilAborted } from './resolver.ts';
 
 /**
- * Creates a resolver that shares a lookup between calls for one name within 100 ms, so that a burst to one host causes one query.
- * A call that gives up does not affect the others. When the last call gives up, the lookup ends and accepts no more calls.
+ * Creates a resolver in which calls for one name within 100 ms share a lookup, so a burst to one host causes one query. An aborted call does
+ * not affect the others. When the last call is aborted, the lookup is aborted and no longer shared.
  */
 export function makeSharedResolver(resolve: Resolve, now: Clock): Resolve {
   /** The latest lookup of each name, oldest first. */
@@ -50,7 +50,7 @@ export function makeSharedResolver(resolve: Resolve, now: Clock): Resolve {
     }
   }
 
-  /** Returns whether a lookup is recent, and not from the future after the clock was set back. */
+  /** Returns whether a lookup is recent. After the clock was set back, a lookup from the future is not. */
   function isShared({ at }: Lookup): boolean {
     const age = now() - at;
     return age >= 0 && age < sharedFor;
@@ -61,12 +61,12 @@ interface Lookup {
   readonly at: number;
   readonly addresses: Promise<readonly string[]>;
   readonly end: AbortController;
-  /** Number of calls that have not given up. */
+  /** The number of calls that were not aborted. */
   waiting: number;
 }
 
-/** Time in which calls may join a lookup, in milliseconds from its start. */
+/** The time after its start in which calls may share a lookup, in milliseconds. */
 const sharedFor = 100;
 
-/** Maximum number of names with a shared lookup. The oldest name is removed first. */
+/** The maximum number of names with a shared lookup. The oldest name is removed first. */
 const maxNames = 1_000;

@@ -3,21 +3,20 @@ import ipaddr from 'ipaddr.js';
 import { breaks, type UrlFinding } from './url-rules.ts';
 
 /*
- * The guard against server-side request forgery (SSRF, OWASP A10): a webhook's URL must not reach internal targets, such as the
- * instance metadata service (IMDS, 169.254.169.254), private networks (RFC 1918), loopback and link-local addresses. A name can
- * resolve differently at any time (DNS rebinding). The guard therefore checks addresses, not names, before every connection, and
- * the connection is pinned to an allowed address (`pinned-request.ts`).
+ * The guard against server-side request forgery (SSRF, OWASP A10). A webhook's URL must not reach internal targets, such as the instance
+ * metadata service (IMDS, 169.254.169.254), private networks (RFC 1918), and loopback and link-local addresses. A name can resolve to
+ * another address at any time (DNS rebinding). The guard therefore checks addresses instead of names before every connection, and
+ * `pinned-request.ts` connects only to an allowed address.
  */
 
-/** The verdict on a host: its unique addresses to connect to, or the reason for its rejection. */
+/** The result of the check of a host. It contains the unique addresses to use, or the reason for the rejection. */
 export type AddressVerdict =
   | { readonly outcome: 'allowed'; readonly addresses: readonly string[] }
   | { readonly outcome: 'refused'; readonly finding: UrlFinding };
 
 /**
- * Checks the resolved addresses of a host, or the address of an IP literal. Rejects the whole host for a single non-public address,
- * because such a response is a mistake or an attack. At least one must be IPv4, because the functions have no IPv6 route to the
- * Internet.
+ * Checks the resolved addresses of a host, or the address of an IP literal. Rejects the host if any address is not public, because such a
+ * response is a mistake or an attack. At least one address must be IPv4, because the functions have no IPv6 route to the Internet.
  */
 export function guardAddresses(addresses: readonly string[]): AddressVerdict {
   const forbidden = addresses.find(address => !isPublicAddress(address));
@@ -28,12 +27,12 @@ export function guardAddresses(addresses: readonly string[]): AddressVerdict {
 }
 
 /**
- * Returns whether an address is global unicast, by an allow-list. It rejects every special-purpose block of the IANA registries
- * (RFC 6890), and every IPv6 form that embeds an IPv4 address (mapped, compatible, translated, NAT64, 6to4, Teredo, ISATAP). It
- * accepts only the text forms that `net.isIP` accepts.
+ * Returns whether an address is global unicast, by an allow list. Rejects every special-purpose block of the IANA registries (RFC 6890).
+ * Rejects every IPv6 form that embeds an IPv4 address (mapped, compatible, translated, NAT64, 6to4, Teredo, ISATAP). Accepts only the text
+ * forms that `net.isIP` accepts.
  */
 export function isPublicAddress(address: string): boolean {
-  // ipaddr.js also reads octal, hexadecimal and short forms; a zone (`%eth0`) has no meaning on the global Internet.
+  // ipaddr.js also parses octal, hexadecimal and short forms. A zone (`%eth0`) has no meaning on the public Internet.
   if (isIP(address) === 0 || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== 'unicast') return false;

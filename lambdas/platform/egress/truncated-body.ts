@@ -2,18 +2,18 @@ import type { IncomingMessage } from 'node:http';
 
 /** The start of a response's body. */
 export interface TruncatedBody {
-  /** At most `maximumBodyBytes`. */
+  /** The first bytes of the body, at most `maximumBodyBytes`. */
   readonly body: Buffer;
-  /** True if the body continued, so that the text may end anywhere. */
+  /** True if the body was longer or incomplete, so the text may end anywhere. */
   readonly isTruncated: boolean;
 }
 
-/** Maximum number of body bytes that are read. */
+/** The maximum number of body bytes that are returned. */
 export const maximumBodyBytes = 1_024;
 
 /**
- * Reads a body until its end, 1 KiB, a failure, 1 s or the signal, whichever comes first, and returns the bytes read. Closes the
- * connection if the body continues.
+ * Reads a body until it ends, fails or exceeds 1 KiB, 1 s has passed, or the signal aborts. Returns the bytes that were read. Closes the
+ * connection if the body is incomplete.
  */
 export function readTruncatedBody(response: IncomingMessage, signal: AbortSignal): Promise<TruncatedBody> {
   return new Promise(resolve => {
@@ -31,10 +31,10 @@ export function readTruncatedBody(response: IncomingMessage, signal: AbortSignal
     const timer = setTimeout(finish, timeoutMs);
     response.on('data', (chunk: Buffer) => {
       const isOver = length >= maximumBodyBytes;
-      length += chunk.length; // counts discarded bytes too, to detect truncation
+      length += chunk.length; // includes discarded bytes, to detect truncation
       if (isOver) return;
       chunks.push(chunk);
-      // The same packet may contain the end of the body. The connection can then be reused.
+      // The same packet may contain the end of the body, so that the connection can be reused.
       if (length >= maximumBodyBytes) process.nextTick(finish);
     });
     response.on('end', finish).on('error', finish).on('close', finish);
@@ -43,5 +43,5 @@ export function readTruncatedBody(response: IncomingMessage, signal: AbortSignal
   });
 }
 
-/** Maximum time to read a body, in milliseconds. */
+/** The maximum time to read a body, in milliseconds. */
 const timeoutMs = 1_000;

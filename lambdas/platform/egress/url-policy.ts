@@ -3,12 +3,12 @@ import { judgeName, withoutTrailingDot } from './host-name.ts';
 import { guardAddresses } from './ssrf-guard.ts';
 import { breaks, maximumUrlLength, type UrlFinding } from './url-rules.ts';
 
-/** The verdict on a URL before its host is resolved. A rejection lists all findings (at least one). */
+/** The result of the check of a URL before its host is resolved. A rejection lists all findings. */
 export type UrlVerdict =
   | {
       readonly outcome: 'accepted';
       readonly url: URL;
-      /** The host without the dot that marks it as absolute. */
+      /** The host without the trailing dot of an absolute name. */
       readonly host: string;
       /** True if the host is an IPv4 address. IPv6 literals are rejected. */
       readonly isLiteral: boolean;
@@ -16,11 +16,11 @@ export type UrlVerdict =
   | { readonly outcome: 'refused'; readonly findings: readonly [UrlFinding, ...UrlFinding[]] };
 
 /**
- * Checks a webhook's URL without resolving its host. All rules apply to the result of the WHATWG parser, which the connection also
- * uses. The parser has already normalized other spellings of a host (decimal, octal, full-width, percent-encoded). URLs that the parser
- * would silently repair are rejected. Callers must then check the resolved addresses with `guardAddresses`.
+ * Checks a webhook's URL without resolving its host. All rules apply to the result of the WHATWG parser, which the connection also uses.
+ * The parser normalizes other spellings of a host (decimal, octal, full-width, percent-encoded). URLs that the parser would silently
+ * repair are rejected. Callers must also check the resolved addresses with `guardAddresses`.
  *
- * @param ownHosts - the service's own host names, because a delivery to itself would be a loop.
+ * @param ownHosts - the service's own host names, which are rejected to prevent delivery loops
  */
 export function parseWebhookUrl(text: string, ownHosts: readonly string[]): UrlVerdict {
   // The parser takes quadratic time for host names in other scripts (Punycode, RFC 3492), so long texts are not parsed.
@@ -39,14 +39,12 @@ function isTooLong(text: string): boolean {
   return [...text].length > maximumUrlLength;
 }
 
-/** Yields the errors of the text. */
 function* checkText(text: string): Generator<UrlFinding> {
   if (!text.isWellFormed()) yield breaks('well_formed');
   if (isTooLong(text)) yield breaks('length');
   if (misread.test(text)) yield breaks('characters');
 }
 
-/** Yields the errors of the parsed URL. */
 function* checkUrl(text: string, url: URL, ownHosts: readonly string[]): Generator<UrlFinding> {
   if (url.protocol !== 'https:') yield breaks('https');
   // Other schemes have other rules for hosts and ports.
@@ -58,10 +56,10 @@ function* checkUrl(text: string, url: URL, ownHosts: readonly string[]): Generat
   if (finding) yield finding;
 }
 
-/** Characters that the WHATWG parser silently strips, encodes or replaces by slashes, and that other software reads differently. */
+/** Characters that the WHATWG parser silently strips, encodes or replaces with slashes, and that other software treats differently. */
 const misread = /[\p{Cc}\p{Z}\\]/u;
 
-/** An `@` in the authority. Also matches an empty userinfo, which the WHATWG parser drops. */
+/** An `@` in the authority, which includes an empty userinfo that the WHATWG parser drops. */
 const userinfo = /^https?:\/*[^\\/?#]*@/i;
 
 function isPortAllowed(port: string): boolean {

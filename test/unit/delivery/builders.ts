@@ -10,10 +10,10 @@ import type { GuardedPost, PostOutcome, PostRequest } from '../../../lambdas/pla
 import { secretBinding, type Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { encryptAlike, encryption } from './test-keyring.ts';
 
-/** Noon on 20 November 2026 UTC, when frozen clocks start. */
+/** Noon on 20 November 2026 UTC, at which frozen clocks start. */
 export const noon = Date.UTC(2026, 10, 20, 12);
 
-/** The secret all test webhooks sign with. */
+/** The signing secret of all test webhooks. */
 export const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 export const aWebhook = (changes: Partial<Webhook> = {}): Webhook => {
@@ -59,7 +59,7 @@ export const failure = (changes: Partial<AttemptRecord> = {}, retryAfterMs?: num
   return { outcome: 'failed', retryAfterMs, record: aRecord(changes) };
 };
 
-/** An attempt that an internal error prevented. */
+/** Returns the outcome of an attempt that an internal error prevented. */
 export const internalError = (changes: Partial<AttemptRecord> = {}): AttemptOutcome => ({
   outcome: 'internal_error',
   errorCode: 'KMSInternalException',
@@ -97,7 +97,7 @@ export const attemptWith = (changes: Partial<AttemptDependencies>) =>
     ...changes,
   });
 
-/** Telemetry that remembers: `lines` is everything logged, as text; `logged` counts the lines with a message. */
+/** Creates telemetry that records its input. `lines` is the log as text, and `logged` counts the lines with a message. */
 export const fakeTelemetry = () => {
   const lines: string[] = [];
   const counts: Partial<Record<DeliveryMetric, number>> = {};

@@ -12,7 +12,7 @@ const waiting = (waitMs: number): WaitingDelivery => ({
   wait: { nextAttemptAt: noon + waitMs, sweepAt: noon + waitMs + 120_000, overdueCount: 0 },
 });
 
-/** A queue whose nth call SQS answers so, and the inputs of the calls. */
+/** Creates a queue with a response for each call. Returns it with the inputs of the calls. */
 const queueOver = (answerTo: (call: number) => object = () => ({})) => {
   const sent: { readonly Entries?: readonly object[] }[] = [];
   const send = async ({ input }: { readonly input: object }) => answerTo(sent.push(input));
@@ -22,7 +22,7 @@ const queueOver = (answerTo: (call: number) => object = () => ({})) => {
 };
 
 describe('the retry queue', () => {
-  it('receives the attempt to make, in the group of its webhook', async () => {
+  it('receives a message in the group of its webhook', async () => {
     const { queue, sent } = queueOver();
     await queue.send(waiting(5_000));
     const { id, accountId, eventName } = aDelivery();
@@ -38,13 +38,13 @@ describe('the retry queue', () => {
     [900_000, 900],
     [900_001, 900],
     [-120_000, 0],
-  ])('delays a wait of %i ms by %i s: whole seconds, never early, at most the limit of SQS', async (wait, delay) => {
+  ])('delays a message with a wait of %i ms by %i s', async (wait, delay) => {
     const { queue, sent } = queueOver();
     await queue.send(waiting(wait));
     expect(sent).toMatchObject([{ Entries: [{ DelaySeconds: delay }] }]);
   });
 
-  it('receives the messages of one turn in calls of ten, and rejects those that SQS does not take', async () => {
+  it('receives the messages of one turn in calls of ten, and throws for those that SQS rejects', async () => {
     const { queue, sent } = queueOver(() => ({ Failed: [{ Id: '1' }] }));
     const all = await Promise.allSettled(Array.from({ length: 12 }, () => queue.send(waiting(0))));
     await queue.send(waiting(0));
@@ -53,7 +53,7 @@ describe('the retry queue', () => {
     expect(await queue.sendAll([waiting(0), waiting(1_000)])).toEqual([waiting(1_000)]);
   });
 
-  it('receives the messages of other calls if one call fails', async () => {
+  it('receives the messages of the other calls if one call fails', async () => {
     const { queue } = queueOver(call => {
       if (call === 1) throw new Error('the queue is down');
       return {};

@@ -8,8 +8,8 @@ import { makeStage, type Stage } from '../../support/stage.ts';
 import { aDelivery, answer, noon } from './builders.ts';
 
 /*
- * Changes that meet each other, calls whose answers are lost, and messages that come at the wrong moment (`docs/delivery.md`, "What
- * happens if …"). Each case is here because worlds did not find its fault within 17 to 527 seeds.
+ * Concurrent changes, lost responses, and messages that arrive early or twice (`docs/delivery.md`, "What happens if …"). Each case exists
+ * because simulated worlds found the fault only after 17 to 527 seeds.
  */
 
 const day = 24 * 60 * 60_000;
@@ -28,15 +28,15 @@ const fail = async () => {
   stage.publishEvent();
   await stage.pass(0);
 };
-/** Publishes an event whose attempt ends so after a second, and has something happen meanwhile. */
-const attempt = async (end: ReturnType<typeof answer>, meanwhile: () => Promise<unknown>) => {
+/** Publishes an event with an attempt that ends with this response after 1 s. Calls `during` after 500 ms. */
+const attempt = async (end: ReturnType<typeof answer>, during: () => Promise<unknown>) => {
   stage.answers.push({ ...end, takesMs: 1_000 });
   stage.publishEvent();
   await stage.pass(500);
-  await meanwhile();
+  await during();
   await stage.pass(500);
 };
-/** Does something just before the next call of an operation (`Put`) has its effect. It may not take time. */
+/** Calls `act` just before the next call of an operation (such as `Put`) takes effect. `act` must not take time. */
 const justBefore = (wanted: string, act: () => Promise<unknown>) => {
   stage.faults.fateOf = ({ operation }) => {
     if (operation !== wanted) return 'fine';
@@ -45,15 +45,15 @@ const justBefore = (wanted: string, act: () => Promise<unknown>) => {
     return 'fine';
   };
 };
-/** Lets the next call of an operation take effect, and loses its answer: the SDK repeats it. */
-const loseAnswer = (wanted: string) => {
+/** Loses the response of the next call of an operation, which takes effect, so the SDK repeats it. */
+const loseResponse = (wanted: string) => {
   stage.faults.fateOf = ({ operation }) => {
     if (operation !== wanted) return 'fine';
     stage.faults.fateOf = undefined;
     return 'answer_lost';
   };
 };
-/** Has the next call fail that sends such a command, after something has happened. */
+/** Calls `act` before the next command that matches, and makes the command fail. */
 const failOnce = (isMeant: (command: object) => boolean, act: () => unknown = () => undefined) => {
   const { tables } = stage;
   const { execute } = tables;
@@ -77,25 +77,25 @@ describe('a delivery that has changed since it was read', () => {
     await stage.store.update(read, { ...read, wait: { ...read.wait, sweepAt: read.wait.sweepAt + 1 } });
   };
 
-  it('stays resent if an outdated state of its webhook would hold it', async () => {
+  it('remains resent if an outdated state of its webhook would hold it', async () => {
     await stage.register({ status: 'suspended', suspensionReason: 'gone' });
     justBefore('Put', async () => {
       await stage.register();
       const read = waiting();
       await stage.store.update(read, expedited(read, stage.now() - 2_000) ?? read);
     });
-    await stage.pass(4_000); // it is due
+    await stage.pass(4_000); // the attempt is due
     expect(stage.only()).toMatchObject({ state: 'pending', expedited: { originalDueAt: noon + 4_500 } });
   });
 
-  it('is resent if only the time of its sweep has changed', async () => {
+  it('can be resent if only the time of its sweep has changed', async () => {
     justBefore('Put', mark);
     await resend();
     await stage.pass(0);
     expect(stage.posts).toHaveLength(2);
   });
 
-  it('keeps an outcome that was stored before a resend', async () => {
+  it('retains an outcome that was stored before a resend', async () => {
     justBefore('Put', async () => {
       const read = waiting();
       await stage.store.update(read, settled({ ...read, attempt: read.attempt + 1 }, 'delivered', stage.now()));
@@ -106,7 +106,7 @@ describe('a delivery that has changed since it was read', () => {
     expect(stage.posts).toHaveLength(1);
   });
 
-  it('keeps its message in the queue if it changes at each try', async () => {
+  it('leaves its message in the queue if it changes at each try', async () => {
     await stage.remove();
     stage.faults.fateOf = ({ operation }) => {
       if (operation === 'Put') void mark();
@@ -117,7 +117,7 @@ describe('a delivery that has changed since it was read', () => {
     expect(stage.waiting('retries')).toHaveLength(1);
   });
 
-  it('gets the outcome of an attempt that was made', async () => {
+  it('records the outcome of an attempt that was made', async () => {
     justBefore('Put', mark);
     await stage.pass(4_000);
     expect(stage.only()).toMatchObject({ state: 'delivered', attempts: [{ number: 1 }, { number: 2 }] });
@@ -125,7 +125,7 @@ describe('a delivery that has changed since it was read', () => {
 });
 
 describe('an attempt that is in flight', () => {
-  it('does not announce its 410 if an operator suspended the webhook meanwhile', async () => {
+  it('does not announce its 410 if an operator suspends the webhook during the attempt', async () => {
     await attempt(answer(410), () => stage.register({ status: 'suspended', suspensionReason: 'operator' }));
     expect(stage.only()).toMatchObject({ state: 'held' });
     expect(await stage.webhook()).toMatchObject({ suspensionReason: 'operator', failingSince: expect.any(Number) });
@@ -133,21 +133,21 @@ describe('an attempt that is in flight', () => {
   });
 
   it.each([
-    ['its URL was replaced', () => stage.register({ url: 'https://new.example.com/', resetAt: stage.now() })],
+    ['its URL is replaced', () => stage.register({ url: 'https://new.example.com/', resetAt: stage.now() })],
     [
-      'its webhook was reactivated',
+      'its webhook is reactivated',
       async () => {
         await stage.register({ status: 'suspended', suspensionReason: 'gone' });
         await stage.webhooks.reactivate('conta-1', 'demanda.criada', stage.now());
       },
     ],
-  ])('fails by a 410 as by any status if %s meanwhile', async (_, meanwhile) => {
-    await attempt(answer(410), meanwhile);
+  ])('fails without a suspension after a 410 if %s during the attempt', async (_, during) => {
+    await attempt(answer(410), during);
     expect(stage.only()).toMatchObject({ state: 'pending', charged: 1 });
     expect(await stage.webhook()).toMatchObject({ status: 'active' });
   });
 
-  it('is logged with its outcome if that cannot be stored before its webhook is deleted', async () => {
+  it('logs an outcome that cannot be stored before the webhook is deleted', async () => {
     failOnce(isOutcome, () =>
       stage.tables.execute(new DeleteCommand({ TableName: 'Webhooks', Key: webhookKey('conta-1', 'demanda.criada') })),
     );
@@ -169,7 +169,7 @@ it('a hold that cannot be stored is not logged as the outcome of an attempt', as
 });
 
 describe('a suspension after five days of failures', () => {
-  /** Publishes an event whose only attempt fails to a webhook that has failed for five days. */
+  /** Publishes an event to a webhook that has failed for five days. The only attempt fails. */
   const failForGood = async () => {
     stage = makeStage([]);
     await stage.register({ failingSince: noon - 5 * day, failingMark: 4 * day });
@@ -193,7 +193,7 @@ describe('a suspension after five days of failures', () => {
     expect(stage.posts).toHaveLength(1);
   });
 
-  it('is tried again with the attempt if it cannot be stored', async () => {
+  it('is repeated with the attempt if it cannot be stored', async () => {
     await failForGood();
     failOnce(command => command instanceof UpdateCommand && command.input.TableName === 'Webhooks');
     await stage.settle();
@@ -203,7 +203,7 @@ describe('a suspension after five days of failures', () => {
     expect(stage.posts).toHaveLength(2);
   });
 
-  it('does not follow from a test', async () => {
+  it('is not caused by a test', async () => {
     await failForGood();
     stage.lose('events');
     await stage.request('POST', '/v1/webhooks/demanda.criada/teste');
@@ -220,7 +220,7 @@ describe('a message of the retry queue', () => {
     [500, 1],
     [501, 0],
     [5_000, 0],
-  ])('that comes %i ms early is attempted %i times at once, and otherwise when due', async (early, times) => {
+  ])('that arrives %i ms early is attempted %i times at once, and otherwise when it is due', async (early, times) => {
     const [message] = stage.lose('retries');
     await stage.run((stage.only().wait?.nextAttemptAt ?? 0) - early);
     stage.send('retries', message?.body ?? '');
@@ -230,7 +230,7 @@ describe('a message of the retry queue', () => {
     expect(stage.posts).toHaveLength(2);
   });
 
-  it('that comes more than 5 s early has a successor, and is dropped', async () => {
+  it('that arrives more than 5 s early is dropped, because its delivery has another message', async () => {
     const [message] = stage.lose('retries');
     const delivery = stage.only();
     await stage.store.update(delivery, scheduled(delivery, stage.now(), 5_001));
@@ -239,7 +239,7 @@ describe('a message of the retry queue', () => {
     expect([stage.posts.length, stage.waiting('retries')]).toEqual([1, []]);
   });
 
-  it('is POSTed once if copies of it come at the same time, and no copy is acknowledged before the outcome', async () => {
+  it('causes one POST if copies arrive together, and no copy is acknowledged before the outcome is stored', async () => {
     const [{ body } = { body: '' }] = stage.lose('retries');
     await stage.pass(10_000);
     for (let copy = 0; copy < 3; copy++) stage.send('retries', body);
@@ -249,32 +249,32 @@ describe('a message of the retry queue', () => {
     expect(stage.posts).toHaveLength(2);
   });
 
-  it('has its outcome written again for 2 s while the store throttles, with pauses that double', async () => {
+  it('repeats the write of its outcome for 2 s with doubling pauses while the store throttles', async () => {
     const { execute } = stage.tables;
     const tries: number[] = [];
     stage.tables.execute = command => {
       if (!isOutcome(command)) return execute(command);
       tries.push(stage.now());
-      throw Object.assign(new Error('slow down'), { name: 'ThrottlingError' }); // the SDK does not repeat it
+      throw Object.assign(new Error('slow down'), { name: 'ThrottlingError' }); // the SDK does not repeat such a call
     };
     await stage.pass(6_500);
     expect(tries.map(at => at - (tries[0] ?? 0))).toEqual([0, 100, 300, 700, 1_500]);
   });
 });
 
-describe('a conditional write that the SDK repeats after a lost answer', () => {
+describe('a conditional write that the SDK repeats after a lost response', () => {
   it('claims a due delivery for the sweeper, which sends its message', async () => {
     stage.answers.push(answer(503, { 'retry-after': '3600' }));
     stage.publishEvent();
     await stage.run(noon + 58 * minute);
-    loseAnswer('Update');
+    loseResponse('Update');
     await stage.settle();
     expect(stage.posts[1]?.at).toBeLessThan(noon + 3_601_000);
   });
 
-  it('suspends a webhook whose receiver answers 410, and reports it', async () => {
+  it('suspends a webhook after a 410 and announces the suspension', async () => {
     stage.answers.push(answer(410));
-    loseAnswer('Update');
+    loseResponse('Update');
     stage.publishEvent();
     await stage.pass(2_000);
     expect(await stage.webhook()).toMatchObject({ status: 'suspended', unannounced: { reason: 'gone' } });
@@ -282,7 +282,7 @@ describe('a conditional write that the SDK repeats after a lost answer', () => {
   });
 });
 
-it('a sweep sends all claimed messages if one claim fails, and then fails', async () => {
+it('a sweep sends the messages of all other claims if one claim fails, and then fails', async () => {
   for (let at = 0; at < 30; at++) {
     const delivery = aDelivery({ id: `evt_${at}`, attempt: 2 });
     await stage.store.create(scheduled(delivery, noon, 30.5 * minute));
@@ -293,8 +293,8 @@ it('a sweep sends all claimed messages if one claim fails, and then fails', asyn
   expect(stage.waiting('retries')).toHaveLength(29);
 });
 
-// The alarm of overdue retries needs a sample in each minute.
-it('each sweep measures by how much a delivery is overdue while its outcomes are lost', async () => {
+// The alarm for overdue retries needs a sample every minute.
+it('each sweep measures by how much a delivery is overdue while its outcomes are not stored', async () => {
   await fail();
   stage.faults.fateOf = ({ operation }) => (operation === 'Put' ? 'dies_before' : 'fine');
   await stage.pass(8 * minute);
@@ -315,14 +315,14 @@ describe('a replay', () => {
     await stage.pass(1);
   });
 
-  it('is cancelled, and not forgotten, by a DELETE that the SDK repeats', async () => {
+  it('is cancelled and not deleted by a DELETE that the SDK repeats', async () => {
     const { json } = await start();
-    loseAnswer('Update');
+    loseResponse('Update');
     expect(await stage.request('DELETE', `${path}/${json.id}`)).toMatchObject({ status: 204 });
     expect(await stage.request('GET', `${path}/${json.id}`)).toMatchObject({ json: { estado: 'cancelado' } });
   });
 
-  it('sends each delivery once if two sweeps work on it at the same time', async () => {
+  it('sends each delivery once if two sweeps run it at the same time', async () => {
     await fill(100);
     await start();
     await Promise.all([stage.sweep(), stage.sweep()]);
@@ -332,8 +332,8 @@ describe('a replay', () => {
 
   it.each([
     ['its last page', 1, 1],
-    ['a page of 100 after the 50 of its start', 160, 150],
-  ])('stays cancelled if %s ends meanwhile', async (_, failed, sent) => {
+    ['a page of 100 after the first 50 deliveries', 160, 150],
+  ])('remains cancelled if %s ends at the same time', async (_, failed, sent) => {
     await fill(failed);
     const { json } = await start();
     const replays = makeReplayStore({ dynamo: stage.dynamo, table: 'Deliveries', now: stage.now });

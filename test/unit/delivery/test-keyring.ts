@@ -10,7 +10,7 @@ import { systemRandom } from '../../../lambdas/platform/random.ts';
 import { systemTime } from '../../../lambdas/platform/timer.ts';
 
 /*
- * A keyring of real keys that lives in this process, for tests that need what is encrypted or signed and are about something else.
+ * A keyring of real keys in this process, for tests that need encrypted or signed values but do not test encryption.
  */
 
 const keys: Item[] = [];
@@ -44,7 +44,7 @@ export const encryption = makeEncryption(keyring, systemRandom);
 const active = await keyring.active('encryption');
 const encryptionKey = await keyring.open(active);
 
-/** Encrypts at once what `encryption` opens; the same text for the same plaintext and binding, so that records can be compared. */
+/** Encrypts a value synchronously and deterministically, so records can be compared. `encryption` can decrypt it. */
 export function encryptAlike(plaintext: string, binding: string): string {
   const nonce = Buffer.alloc(12);
   const cipher = createCipheriv('aes-256-gcm', encryptionKey, nonce).setAAD(Buffer.from(binding));

@@ -24,9 +24,9 @@ const givenUp: AttemptOutcome = { outcome: 'given_up', record: aRecord({ number:
 describe('an attempt', () => {
   it.each<[string, Partial<Delivery>, AttemptOutcome, object]>([
     ['that succeeds is delivered', {}, success, { state: 'delivered', settledAt: noon, attempts: [success.record] }],
-    ['that is answered 410 ends as held', {}, gone, { state: 'held', settledAt: noon }],
+    ['that receives a 410 ends as held', {}, gone, { state: 'held', settledAt: noon }],
     [
-      'that fails is charged, and waits',
+      'that fails is charged and followed by a wait',
       {},
       failure(),
       { state: 'pending', attempt: 2, charged: 1, wait: { nextAttemptAt: noon + 5_000, overdueCount: 0 } },
@@ -37,9 +37,9 @@ describe('an attempt', () => {
       failure(),
       { state: 'failed', attempt: 5, charged: 4, settledAt: noon },
     ],
-    ['waits as long as its receiver asks', {}, failure({}, 60_000), { wait: { nextAttemptAt: noon + 60_000 } }],
+    ['honours the wait of its receiver', {}, failure({}, 60_000), { wait: { nextAttemptAt: noon + 60_000 } }],
     [
-      'that is given up is repeated at once, uncharged',
+      'that is given up is repeated at once without a charge',
       { attempt: 3, charged: 2 },
       givenUp,
       { state: 'pending', attempt: 4, charged: 2, internalErrors: 0, wait: { nextAttemptAt: noon } },
@@ -48,13 +48,13 @@ describe('an attempt', () => {
     expect(applyOutcome()(aDelivery(before), outcome)).toMatchObject(expected);
   });
 
-  it('is one of the latest 30 that are kept', () => {
+  it('is one of the latest 30 that are stored', () => {
     const attempts = Array.from({ length: keptAttempts }, (_, at) => aRecord({ number: at + 1 }));
     const after = applyOutcome()(aDelivery({ attempt: 31, attempts }), failure({ number: 31 }));
     expect(after.attempts.map(({ number }) => number)).toEqual(Array.from({ length: 30 }, (_, at) => at + 2));
   });
 
-  it('that fails by our own fault is uncharged, and waits 1 min, doubling to 15', () => {
+  it('that ends with an internal error is not charged, and is followed by a wait of 1 min, doubling up to 15 min', () => {
     let delivery = aDelivery({ charged: 1 });
     const waits: number[] = [];
     for (let fault = 0; fault < 40; fault++) {
@@ -70,7 +70,7 @@ describe('an attempt', () => {
   it.each([
     [10 * day - 1, 'pending'],
     [10 * day, 'failed'],
-  ])('that fails by our own fault %i ms after acceptance leaves its delivery %s', (after, state) => {
+  ])('that ends with an internal error %i ms after acceptance leaves its delivery %s', (after, state) => {
     expect(applyOutcome(noon + after)(aDelivery(), internalError()).state).toBe(state);
   });
 });
@@ -86,7 +86,7 @@ describe('the sweeper', () => {
     expect(wait && wait.sweepAt - wait.nextAttemptAt).toBe(after);
   });
 
-  it('sends the message of a long wait, and again when that is overdue by 2 min, in doubled steps', () => {
+  it('sends the message of a long wait, and resends it when it is overdue by 2 min, at doubling intervals', () => {
     let wait = applyOutcome(noon, [30 * minute])(aDelivery(), failure()).wait;
     const acts: number[] = [];
     for (let sweep = 0; sweep < 5 && wait; sweep++) {
@@ -96,7 +96,7 @@ describe('the sweeper', () => {
     expect(acts).toEqual([-1, 2, 6, 14, 30]);
   });
 
-  it('claims a long wait until 2 min after the message is due, also if it is overdue', () => {
+  it('claims a long wait until 2 min after the message is due, even if it is overdue', () => {
     const wait = { nextAttemptAt: noon, sweepAt: noon - minute, overdueCount: 0 };
     expect(waitAfterSweep(wait, noon - minute)).toEqual({ ...wait, claimedUntil: noon + 2 * minute });
     expect(waitAfterSweep(wait, noon + 60 * minute)).toEqual({ ...wait, claimedUntil: noon + 62 * minute });

@@ -24,9 +24,9 @@ const keyring: Pick<Keyring, 'active' | 'find' | 'open'> = {
 };
 const encryption = makeEncryption(keyring, systemRandom);
 
-// Stored credentials are encrypted under a key of the keyring and bound to their webhook (docs/architecture.md).
+// Stored credentials are encrypted with a key from the keyring and bound to their webhook (docs/architecture.md).
 describe('encryption', () => {
-  it('can be decrypted only with the same binding', async () => {
+  it('produces values that can be decrypted only with the same binding', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), fc.string(), fc.string(), async (text, binding, other) => {
         fc.pre(binding !== other && text.isWellFormed());
@@ -42,7 +42,7 @@ describe('encryption', () => {
     expect(await encryption.encrypt('a', 'b')).not.toBe(await encryption.encrypt('a', 'b'));
   });
 
-  it('decrypts values of an earlier key', async () => {
+  it('decrypts values that an earlier key encrypted', async () => {
     const encrypted = await encryption.encrypt('old', 'binding');
     inUse = 1;
     expect(await encryption.encrypt('new', 'binding')).toMatch(/^k2\./);
@@ -50,7 +50,7 @@ describe('encryption', () => {
     inUse = 0;
   });
 
-  it('rejects changed values', async () => {
+  it('rejects modified values', async () => {
     const encrypted = await encryption.encrypt('secret', 'binding');
     const [, encoded = ''] = encrypted.split('.');
     for (let position = 0; position < Buffer.from(encoded, 'base64url').length; position++) {

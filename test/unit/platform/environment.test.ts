@@ -4,14 +4,14 @@ import { list, readEnvironment, text, wholeNumber } from '../../../lambdas/platf
 
 const schema = z.object({ NAME: text, COUNT: wholeNumber, OWN_HOSTS: list });
 
-// A function reads its variables once, when it starts, and names every one that is invalid.
+// A function reads its variables once, when it starts, and reports every invalid variable.
 describe('readEnvironment', () => {
-  it('reads texts, whole numbers and lists under their names in code, and ignores other variables', () => {
-    const given = { NAME: 'a', COUNT: '0900', OWN_HOSTS: ' a.example, ,b.example,', PATH: '/bin' };
-    expect(readEnvironment(schema, given)).toEqual({ name: 'a', count: 900, ownHosts: ['a.example', 'b.example'] });
+  it('returns texts, whole numbers and lists by camel-case name, and ignores other variables', () => {
+    const variables = { NAME: 'a', COUNT: '0900', OWN_HOSTS: ' a.example, ,b.example,', PATH: '/bin' };
+    expect(readEnvironment(schema, variables)).toEqual({ name: 'a', count: 900, ownHosts: ['a.example', 'b.example'] });
   });
 
-  it('names every invalid variable and shows no value', () => {
+  it('reports every invalid variable, but no value', () => {
     const read = () => readEnvironment(schema, { NAME: '', COUNT: 'secret' });
     expect(read).toThrow(/: NAME: must be set; COUNT: must be a whole number; OWN_HOSTS: must be set$/);
     expect(read).not.toThrow(/secret/);

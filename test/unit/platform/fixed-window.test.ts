@@ -18,9 +18,9 @@ const window = (limit: number) => {
   return { ...fixedWindow, advance };
 };
 
-// docs/en/errors.md: a number of requests a minute, with Retry-After.
+// docs/en/errors.md describes the limits per minute and Retry-After.
 describe('a fixed window', () => {
-  it('allows up to its limit for each subject, then returns the whole seconds until its end', async () => {
+  it('allows its limit for each subject, and then returns the whole seconds until its end', async () => {
     const { countWithinLimit: take, advance } = window(3);
     expect([await take('one'), await take('one'), await take('one')]).toEqual([undefined, undefined, undefined]);
     expect([await take('one'), await take('other')]).toEqual([60, undefined]);
@@ -35,7 +35,7 @@ describe('a fixed window', () => {
     }
   });
 
-  it('starts with its first count, and its item expires with it', async () => {
+  it('starts with its first count, and its item expires at its end', async () => {
     const { countWithinLimit: take, keyOf, advance } = window(1);
     expect(await take('one')).toBeUndefined();
     const [item] = await batchGet(database.dynamo, [keyOf('one')]);
@@ -47,13 +47,13 @@ describe('a fixed window', () => {
   });
 
   const limits = casesOf([1, 7, 60], 2);
-  it.each(limits)('allows exactly %i of a hundred at once', async limit => {
+  it.each(limits)('allows exactly %i of 100 concurrent requests', async limit => {
     const { countWithinLimit: take } = window(limit);
     const all = await Promise.all(Array.from({ length: 100 }, () => take('one')));
     expect(all.filter(seconds => seconds === undefined)).toHaveLength(limit);
   });
 
-  it('counts beyond its limit if counting and checking are separate calls', async () => {
+  it('counts beyond its limit if the count and the check are separate calls', async () => {
     const { keyOf, secondsToWait, count, advance } = window(2);
     const wait = async () => secondsToWait((await batchGet(database.dynamo, [keyOf('one')]))[0]);
     expect(await wait()).toBeUndefined();

@@ -17,8 +17,8 @@ const remembering = () => {
   return { clock, calls, made, prefetch, get: (maxAge = 30_000) => calls.get('a', maxAge, call) };
 };
 
-describe('a call whose result is kept', () => {
-  it('is shared while it is in flight, and kept until it is too old', async () => {
+describe('a cached call', () => {
+  it('is shared while it is in flight, and cached until it is too old', async () => {
     const { clock, made, get } = remembering();
     const both = [get(), get()];
     made[0]?.resolve(7);
@@ -30,7 +30,7 @@ describe('a call whose result is kept', () => {
     expect(made).toHaveLength(2);
   });
 
-  it('is not kept if it fails, and does not remove a later one', async () => {
+  it('is not cached if it fails, and does not remove a later call', async () => {
     const { made, get } = remembering();
     const [first, second] = [get(), get(0)];
     made[1]?.resolve(8);
@@ -48,41 +48,41 @@ describe('a call whose result is kept', () => {
 });
 
 describe('a call that started while the function loaded', () => {
-  it('serves a request that comes meanwhile, and later ones until it is too old', async () => {
+  it('is shared with requests during the call and after it, until it is too old', async () => {
     const { clock, made, prefetch, get } = remembering();
     prefetch();
-    const asked = get();
+    const request = get();
     made[0]?.resolve(7);
-    expect([await asked, await get()]).toEqual([7, 7]);
+    expect([await request, await get()]).toEqual([7, 7]);
     expect(made).toHaveLength(1);
     clock.advance(30_000);
     void get();
     expect(made).toHaveLength(2);
   });
 
-  it('is repeated, once, by requests that wait for it if it fails', async () => {
+  it('is repeated once for all waiting requests if it fails', async () => {
     const { made, prefetch, get } = remembering();
     prefetch();
-    const asked = [get(), get()];
+    const requests = [get(), get()];
     made[0]?.reject(new Error('early'));
     await expect.poll(() => made).toHaveLength(2);
     made[1]?.resolve(8);
-    expect(await Promise.all(asked)).toEqual([8, 8]);
+    expect(await Promise.all(requests)).toEqual([8, 8]);
     expect(made).toHaveLength(2);
   });
 
-  it('is repeated once it is a second old, and its later result is ignored', async () => {
+  it('is repeated after 1 s, and its later result is ignored', async () => {
     const { clock, made, prefetch, get } = remembering();
     prefetch();
     clock.advance(400);
-    const asked = get();
+    const request = get();
     await vi.advanceTimersByTimeAsync(599);
     expect(made).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(1);
     expect(made).toHaveLength(2);
     made[0]?.resolve(7);
     made[1]?.resolve(8);
-    expect([await asked, await get()]).toEqual([8, 8]);
+    expect([await request, await get()]).toEqual([8, 8]);
   });
 
   it('is repeated at once if the process was frozen for minutes', async () => {
@@ -94,7 +94,7 @@ describe('a call that started while the function loaded', () => {
     expect(made).toHaveLength(2);
   });
 
-  it('does not start if one is kept', async () => {
+  it('does not start if a call is cached', async () => {
     const { made, prefetch, get } = remembering();
     void get();
     prefetch();

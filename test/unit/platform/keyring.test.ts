@@ -32,10 +32,10 @@ const queries = () => database.operations.filter(operation => operation === 'Que
 const decryptions = () =>
   vi.mocked(kms.send).mock.calls.filter(([command]) => command instanceof DecryptCommand).length;
 
-// kept-calls.test.ts has the age of kept results, and calls that start early and fail.
+// kept-calls.test.ts tests the age of cached results and early calls that fail.
 
 describe('the keyring', () => {
-  it('uses the newest active key, and finds the others', async () => {
+  it('uses the newest active key and finds the others', async () => {
     await put(1, clock.now() - 2);
     await put(2, clock.now());
     await put(3, clock.now() + 1_000);
@@ -49,13 +49,13 @@ describe('the keyring', () => {
     expect((await keyring.active('mac')).keyId).toBe('mac3');
   });
 
-  it('rejects an empty key from KMS, which anyone could use', async () => {
+  it('rejects an empty key from KMS', async () => {
     const key = await put(1, clock.now());
     const send = async () => ({ Plaintext: new Uint8Array() });
     await expect(ring({ kms: { send } }).open(key)).rejects.toMatchObject({ name: 'KeyNotFoundError' });
   });
 
-  it('throws without a key, and finds the first one as soon as it exists', async () => {
+  it('throws if there is no key, and finds the first key as soon as it exists', async () => {
     const keyring = ring();
     await expect(keyring.active('signing')).rejects.toMatchObject({ name: 'KeyNotFoundError' });
     await put(1, clock.now(), 'signing');
@@ -74,7 +74,7 @@ describe('the keyring', () => {
     expect(queries()).toBe(2);
   });
 
-  it('reads the table for an unknown key at once, but at most once a second', async () => {
+  it('reads the table for an unknown key at once, but at most once per second', async () => {
     await put(1, clock.now());
     const keyring = ring();
     await keyring.list('mac');
@@ -88,7 +88,7 @@ describe('the keyring', () => {
     expect(queries()).toBe(3);
   });
 
-  it('opens a key once, also for many callers at once, under its own purpose only', async () => {
+  it('unwraps a key once for concurrent callers, and only for its own purpose', async () => {
     const key = await put(1, clock.now());
     const keyring = ring();
     const opened = await Promise.all([1, 2, 3].map(() => keyring.open(key)));
@@ -99,7 +99,7 @@ describe('the keyring', () => {
     });
   });
 
-  it('lists keys without KMS, but cannot open them', async () => {
+  it('lists keys without KMS, but cannot unwrap them', async () => {
     const key = await put(1, clock.now());
     const keyring = ring({ kms: undefined });
     expect(await keyring.list('mac')).toHaveLength(1);
@@ -107,21 +107,21 @@ describe('the keyring', () => {
   });
 });
 
-describe('keys that are opened while the function loads', () => {
-  it('are the active ones of each kind, and requests do not open them again', async () => {
+describe('keys that are unwrapped while the function loads', () => {
+  it('are the active keys of each kind, and requests do not unwrap them again', async () => {
     await put(1, clock.now() - 1);
     await put(2, clock.now());
     await put(3, clock.now() + 1);
     await put(1, clock.now(), 'encryption');
     const keyring = ring();
     keyring.prefetch('mac', 'encryption');
-    await expect.poll(decryptions).toBe(2); // no request has come
+    await expect.poll(decryptions).toBe(2); // there was no request yet
     for (const kind of ['mac', 'encryption'] as const) await keyring.open(await keyring.active(kind));
     expect(queries()).toBe(2);
     expect(decryptions()).toBe(2);
   });
 
-  it('may be missing, or KMS may fail: the first request after that opens them', async () => {
+  it('are unwrapped by the first request if they were missing or KMS failed', async () => {
     const keyring = ring();
     keyring.prefetch('mac');
     await expect(keyring.active('mac')).rejects.toMatchObject({ name: 'KeyNotFoundError' });

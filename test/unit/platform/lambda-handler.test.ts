@@ -7,12 +7,12 @@ import { turnsUntil } from '../../support/virtual-time.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
-// docs/runbook.md, RequestsFail and ReleaseFails: alarms count 500 and 503 of all functions, and 500 of each version.
+// Alarms count 500 and 503 of all functions, and 500 of each version (docs/runbook.md, RequestsFail and ReleaseFails).
 it.each([
   [500, ['RequestFailed', 'ServerError']],
   [503, ['RequestFailed']],
   ...[200, 401, 404, 429].map((status): [number, string[]] => [status, []]),
-])('an answer with status %i counts as %j', async (statusCode, expected) => {
+])('a response with status %i counts as %j', async (statusCode, expected) => {
   vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Emissor/test');
   const lines: { _aws: { CloudWatchMetrics: { Namespace: string; Dimensions: string[][] }[] } }[] = [];
   const stdout = vi
@@ -35,7 +35,7 @@ it.each([
   );
 });
 
-it('a handler answers only after its work, even if its time is over', async () => {
+it('a handler responds only after its work, even if its time has elapsed', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const handler = makeHttpHandler(makeTelemetry('token'), () => promise.then(() => ({ statusCode: 200 })));
   const answer = handler(httpRequest({}), { getRemainingTimeInMillis: () => 0 } as Context);

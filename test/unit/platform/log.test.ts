@@ -35,8 +35,8 @@ const logDelivered = () => {
   });
 };
 
-describe('a line of the log', () => {
-  it('is one JSON object with level, name, time and function, which fields cannot replace, and no empty field', () => {
+describe('a log line', () => {
+  it('is a JSON object without empty fields, in which fields cannot replace the level, name, time and function', () => {
     const empty = { none: undefined, nothing: null, empty: '' };
     const reserved = { level: 'INFO', message: 'c.d', timestamp: 'never', service: 'y', constructor: 'z' };
     makeLog('token', now).log.warn('token.granted', { ...empty, ...reserved, zero: 0, no: false, list: ['a\n\u2028'] });
@@ -46,7 +46,7 @@ describe('a line of the log', () => {
     ]);
   });
 
-  it('of a delivered event has at most 375 bytes, and no field that its log group shows', () => {
+  it('of a delivered event has at most 375 bytes, and no field that its log group contains', () => {
     logDelivered();
     expect(Buffer.byteLength(written[0] ?? '')).toBeLessThanOrEqual(375);
     const names = Object.keys(lines()[0]);
@@ -54,7 +54,7 @@ describe('a line of the log', () => {
       expect(names).not.toContain(name);
   });
 
-  it('has the fields that the saved queries read', () => {
+  it('contains the fields that the saved queries use', () => {
     logDelivered();
     makeLog('x', now).log.error('request.failed', describeError(new RangeError('x')));
     const fields = savedQueries.delivery['one event']?.fields ?? [];
@@ -64,14 +64,14 @@ describe('a line of the log', () => {
     );
   });
 
-  it('has its name even if its fields are not JSON', () => {
+  it('contains its name even if JSON cannot represent its fields', () => {
     const circle: Record<string, unknown> = {};
     circle.self = circle;
     for (const bad of [circle, { big: 1n }]) makeLog('x', now).log.error('keys.rotated', { bad } as never);
     expect(lines()).toMatchObject(Array(2).fill({ level: 'ERROR', message: 'keys.rotated', errorName: 'NotLoggable' }));
   });
 
-  it('has the id of the request in its answer, and the id of the invocation if something failed', () => {
+  it('contains the request id of the response, and for a failure the invocation id', () => {
     const { log, startInvocation } = makeLog('webhooks', now);
     startInvocation({ awsRequestId: 'one' }, 'AbCdEfGhIjKlMnO=');
     log.info('api.request');
@@ -91,7 +91,7 @@ describe('a line of the log', () => {
     [`Root=${root};Parent=53995c3f42cd8ad8;Sampled=1;Lineage=1:a:0`, root],
     [`Root=${root};Parent=53995c3f42cd8ad8;Sampled=0`, undefined],
     ['', undefined],
-  ])('has the trace of its invocation if that is recorded: %j', (header, expected) => {
+  ])('contains the trace of its invocation if the trace is sampled: %j', (header, expected) => {
     vi.stubEnv('_X_AMZN_TRACE_ID', header);
     const { log, startInvocation } = makeLog('x', now);
     startInvocation({ awsRequestId: 'one' });
@@ -105,7 +105,7 @@ describe('a line of the log', () => {
     ['WARN', ['WARN', 'ERROR']],
     ['ERROR', ['ERROR']],
     ['LOUD', ['INFO', 'WARN', 'ERROR']],
-  ])('is written with LOG_LEVEL %s if its level is one of %j', (level, expected) => {
+  ])('is written with LOG_LEVEL %s for the levels %j', (level, expected) => {
     vi.stubEnv('LOG_LEVEL', level);
     const { log } = makeLog('x', now);
     for (const write of [log.info, log.warn, log.error]) write('keys.rotated');
@@ -113,7 +113,7 @@ describe('a line of the log', () => {
   });
 });
 
-it('docs/logs.md lists the names of all lines, and no others', () => {
+it('docs/logs.md lists exactly the names of all log lines', () => {
   const rows = readPage('docs/logs.md').tables.flatMap(table => table.rows);
   const listed = rows.flatMap(([names = '', level = '']) =>
     /^(?:INFO|WARN|ERROR)/.test(level) ? inlineCode(names) : [],

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { remember } from '../../../lambdas/platform/remember.ts';
 
-it('a full memory forgets the entry that was set longest ago', () => {
+it('a full cache removes the oldest entry', () => {
   const memory = new Map<string, number>();
   for (const key of ['a', 'b', 'a', 'c']) remember(memory, key, memory.size, 2);
   expect([...memory.keys()]).toEqual(['a', 'c']);

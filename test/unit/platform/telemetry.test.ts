@@ -20,15 +20,15 @@ import { processorTimeOf } from '../../support/processor-time.ts';
 
 const canary = 'canary-7f3a';
 
-// A message may quote its input, so the log has only the name, code, position and cause of an error.
+// An error message may quote input, so the log contains only the name, the code, the position and the cause of an error.
 describe('an error in the log', () => {
   it.each([
     ['one line', canary],
     ['several lines', `first\n${canary}\nlast`],
-    ['lines that look like frames', `x\n    at ${canary} (/secret/${canary}:1:2)\n    at file:///${canary}:3:4`],
-    ['a frame at its end', `\n    at file:///${canary}:1:1`],
-    ['nothing', ''],
-  ])('has its name and position, and those of its cause, but never its message: %s', (_case, message) => {
+    ['lines that resemble stack frames', `x\n    at ${canary} (/secret/${canary}:1:2)\n    at file:///${canary}:3:4`],
+    ['a stack frame at its end', `\n    at file:///${canary}:1:1`],
+    ['an empty message', ''],
+  ])('has the names and positions of the error and its cause, but never a message: %s', (_case, message) => {
     const error = new TypeError(message, { cause: new RangeError(message, { cause: canary }) });
     const thrown = expect.stringMatching(/telemetry\.test\.ts:\d+:\d+\)?$/);
     const at = expect.arrayContaining([thrown]);
@@ -38,13 +38,13 @@ describe('an error in the log', () => {
     expect(described.at?.[0]).toEqual(thrown);
   });
 
-  it('has at most two causes of a chain, which may be a cycle', () => {
+  it('has at most two causes, even of a cyclic chain', () => {
     const error: Error & { cause?: unknown } = new Error('x');
     error.cause = error;
     expect(describeError(error).cause?.cause).not.toHaveProperty('cause');
   });
 
-  it('has a code of the system, and no other code', () => {
+  it('has a system error code, but no other code', () => {
     const coded = (code: unknown) => describeError(Object.assign(new Error(canary), { code })).errorCode;
     for (const code of ['ECONNREFUSED', 'ERR_TLS_CERT_ALTNAME_INVALID']) expect(coded(code)).toBe(code);
     for (const code of [canary, 7, { canary }, 'A'.repeat(41)]) expect(coded(code)).toBeUndefined();
@@ -54,7 +54,7 @@ describe('an error in the log', () => {
     [canary, 'string'],
     [undefined, 'undefined'],
     [{ canary }, 'object'],
-  ])('has only a type if %j was thrown', (thrown, errorName) => {
+  ])('has only the type of the value if %j was thrown', (thrown, errorName) => {
     expect(describeError(thrown)).toEqual({ errorName });
   });
 
@@ -67,8 +67,8 @@ describe('an error in the log', () => {
   );
 });
 
-describe('an error of AWS', () => {
-  /** A message of AWS, which names people, addresses and keys. */
+describe('an AWS error', () => {
+  /** A message from AWS, which may contain names, addresses and keys. */
   const message = `User: arn:aws:sts::1:assumed-role/${canary} is not authorized to perform: x on resource: ${canary}`;
   const denied = { __type: 'com.aws#AccessDeniedException', message };
   let answer: object = denied;
@@ -106,14 +106,14 @@ describe('an error of AWS', () => {
     ['sqs:SendMessage', 'queue', () => sqs().send(new SendMessageBatchCommand({ QueueUrl, Entries }))],
     ['kms:Decrypt', 'key', () => kms().send(new DecryptCommand({ CiphertextBlob: Buffer.from('x') }))],
     ['sns:Publish', 'topic', () => sns().send(new PublishCommand({ TopicArn: canary, Message: canary }))],
-  ])('of %s has the action and the kind of resource (%s), and no value', async (action, resourceType, call) => {
-    const said = describeError(await errorOf(call()));
-    expect(said).toMatchObject({ action, resourceType, httpStatus: 400, tries: 1 });
-    expect(said.table).toBe(action.startsWith('dynamodb:') ? TableName : undefined);
-    expect(said.index).toBe(resourceType === 'index' ? 'Due' : undefined);
-    expect(said).not.toHaveProperty('throttled');
-    expect(said.errorName).toMatch(/^[A-Za-z]+$/);
-    expect(JSON.stringify(said)).not.toContain(canary);
+  ])('of %s has the action and the resource type (%s), but no value', async (action, resourceType, call) => {
+    const described = describeError(await errorOf(call()));
+    expect(described).toMatchObject({ action, resourceType, httpStatus: 400, tries: 1 });
+    expect(described.table).toBe(action.startsWith('dynamodb:') ? TableName : undefined);
+    expect(described.index).toBe(resourceType === 'index' ? 'Due' : undefined);
+    expect(described).not.toHaveProperty('throttled');
+    expect(described.errorName).toMatch(/^[A-Za-z]+$/);
+    expect(JSON.stringify(described)).not.toContain(canary);
   });
 
   const throttle = (__type: string, reasons: object = {}) => ({ __type: `com.aws#${__type}`, message, ...reasons });
@@ -131,15 +131,15 @@ describe('an error of AWS', () => {
   const writePart = () => Promise.reject(new StatementError('ThrottlingError', TableName));
 
   it.each<[string, object, () => Promise<unknown>, object | undefined]>([
-    ['an index that a write has to follow', followed, put, { ...ofTable, index: 'due', throttled: [hotKey.reason] }],
+    ['an index that a write must update', followed, put, { ...ofTable, index: 'due', throttled: [hotKey.reason] }],
     ['a table at its quota', limited, put, { ...ofTable, throttled: [quota.reason] }],
-    ['a table, without a reason', plain, put, ofTable],
+    ['a table without a reason', plain, put, ofTable],
     ['another failure', denied, put, undefined],
-    ['KMS, which calls it by the same name', plain, listKeys, undefined],
-    ['a part of a batch of reads', {}, readPart, ofTable],
-    ['a statement of a batch of writes', {}, writePart, ofTable],
-  ])('has the table or index that DynamoDB throttled, and its line counts: %s', async (_case, said, call, expected) => {
-    answer = said;
+    ['KMS, which uses the same error name', plain, listKeys, undefined],
+    ['a part of a batch read', {}, readPart, ofTable],
+    ['a statement of a batch write', {}, writePart, ofTable],
+  ])('has the throttled table or index, and is counted: %s', async (_case, response, call, expected) => {
+    answer = response;
     const error = await errorOf(call());
     const { written, telemetry } = collectLines();
     telemetry.log.error('message.deferred', describeError(error));
@@ -154,7 +154,7 @@ describe('an error of AWS', () => {
     for (const metric of counted) expect(metric).not.toHaveProperty('service');
   });
 
-  it('fails an invocation with a line that describes it', async () => {
+  it('causes a log line that describes it when the invocation fails', async () => {
     answer = limited;
     const { written, telemetry } = collectLines();
     const handler = makeHandler(telemetry, put);

@@ -7,7 +7,7 @@ import type { Answered, Sent } from '../../../support/stage.ts';
 import { makeStage, type Stage } from '../../../support/stage.ts';
 import { answer, secret } from '../builders.ts';
 
-/* The answers of {base_url} about deliveries and tests (`docs/en/deliveries.md`). */
+/* The responses of {base_url} for deliveries and tests (`docs/en/deliveries.md`). */
 
 let stage: Stage;
 beforeEach(async () => {
@@ -50,7 +50,7 @@ const oneId = async (): Promise<string> => (await list()).entregas[0].id;
 describe('GET …/entregas', () => {
   beforeEach(() => stage.register());
 
-  it('lists newest first, with state, times and the number of attempts', async () => {
+  it('lists deliveries newest first, with state, times and number of attempts', async () => {
     stage.answers.push(answer(200), answer(500), answer(410));
     for (const id of ['a', 'b', 'c']) {
       stage.publishEvent({ id });
@@ -68,8 +68,8 @@ describe('GET …/entregas', () => {
   });
 
   it.each([
-    ['some are not kept any more', Array.from({ length: 40 }, () => answer(500))],
-    ['our own faults in a row are kept as one', Array(3).fill({ ...answer(0), outcome: 'internal_error' })],
+    ['only the latest ones are stored', Array.from({ length: 40 }, () => answer(500))],
+    ['consecutive internal errors share one record', Array(3).fill({ ...answer(0), outcome: 'internal_error' })],
   ])('counts all attempts if %s', async (_, answers) => {
     stage = makeStage(Array(39).fill(1_000));
     await stage.register();
@@ -85,12 +85,12 @@ describe('GET …/entregas', () => {
     const { entregas } = await list('limite=100');
     for (const limite of [1, 3, 10, 19]) expect(await listAll(`limite=${limite}`)).toEqual(entregas);
     expect((await list()).entregas).toHaveLength(20);
-    expect((await list()).proximo_cursor).toBeNull(); // exactly as many as a page holds
+    expect((await list()).proximo_cursor).toBeNull(); // the last page is exactly full
     await publishAndSettle(1, 200);
     expect((await list()).entregas).toHaveLength(20);
   });
 
-  it('filters by state; empty parameters count as absent', async () => {
+  it('filters by state and ignores empty parameters', async () => {
     await publishAndSettle(3, 200);
     await publishAndSettle(1, 410);
     expect((await list('estado=retida')).entregas).toHaveLength(1);
@@ -115,7 +115,7 @@ describe('GET …/entregas', () => {
       cursor.slice(0, -1),
       cursorOf('2026-11-20T12:00:00.000Z#replays#conta-1#demanda.criada'),
       cursorOf('x#evt_000000000000000000000000000'),
-      cursorOf(Buffer.from([0xff, 0xfe])), // bytes that are not text
+      cursorOf(Buffer.from([0xff, 0xfe])), // bytes that are not valid UTF-8
       cursorOf(`2026-11-20T12:00:00.000Z#${eventId}\n`),
     ].map((wrong): [string, string[]] => [`cursor=${wrong}`, ['cursor invalid_value']]),
     ['limit=5', ['limit unknown_field']],
@@ -126,7 +126,7 @@ describe('GET …/entregas', () => {
     ['x=1&x=2', ['x repeated', 'x unknown_field']],
     ['__proto__=1', ['__proto__ unknown_field']],
     ['desde=ontem', ['desde invalid_value']],
-    ['ate=2026-11-20T12:00:00+03:00', ['ate invalid_value']], // an unescaped + is a space
+    ['ate=2026-11-20T12:00:00+03:00', ['ate invalid_value']], // an unescaped + means a space
     ['desde=2026-11-20T12:00:00Z&ate=2026-11-20T12:00:00Z', ['ate invalid_value']],
     ['desde=2026-11-20T12:00:00Z&ate=2026-11-20T08:59:59-03:00', ['ate invalid_value']],
     ['desde=2026-11-20T12:00:00Z&ate=2026-11-20T12:00:00Z&limite=0', ['ate invalid_value', 'limite invalid_value']],
@@ -134,7 +134,7 @@ describe('GET …/entregas', () => {
       'estado=x&limite=0&cursor=x&pagina=2',
       ['cursor invalid_value', 'estado invalid_value', 'limite invalid_value', 'pagina unknown_field'],
     ],
-  ])('refuses %s with every finding', async (query, findings) => {
+  ])('rejects %s with every finding', async (query, findings) => {
     const refused = await request('GET', `${base}/entregas`, { query });
     expect(codeOf(refused)).toBe('422 validation_failed');
     expect(findingsOf(refused).toSorted()).toEqual(findings);
@@ -146,7 +146,7 @@ describe('GET …/entregas', () => {
     ['whsec_abc=1', ['unknown_field']],
     ['__proto__=1&__proto__=2', ['repeated', 'unknown_field']],
     ['whsec_abc=&whsec_abc=x&limite=5&limite=6', ['limite repeated', 'repeated', 'unknown_field']],
-  ])('logs no unknown parameter name: %s', async (query, findings) => {
+  ])('does not log unknown parameter names: %s', async (query, findings) => {
     await request('GET', `${base}/entregas`, { query });
     const [message, fields] = JSON.parse(stage.lines.at(-1) ?? '[]');
     expect(message).toBe('api.refused');
@@ -154,8 +154,8 @@ describe('GET …/entregas', () => {
     expect(stage.lines.join()).not.toMatch(/whsec_abc|__proto__/);
   });
 
-  it('filters by time: from desde, inclusive, to ate, exclusive', async () => {
-    await publishAndSettle(5, 200); // at noon, and each second after
+  it('filters by time from desde (inclusive) to ate (exclusive)', async () => {
+    await publishAndSettle(5, 200); // one per second, starting at noon
     const seconds = async (query: string) =>
       (await list(query)).entregas.map(({ criado_em }: { criado_em: string }) => new Date(criado_em).getUTCSeconds());
     expect(await seconds('desde=2026-11-20T12:00:01Z&ate=2026-11-20T12:00:03Z')).toEqual([2, 1]);
@@ -171,9 +171,9 @@ describe('GET …/entregas', () => {
 
   it.each([
     ['deleted', () => stage.remove()],
-    ['replaced by another one', () => stage.register({ webhookId: 'webhook-2' })],
-  ])('shows and filters waiting deliveries as cancelada once the webhook is %s', async (_, change) => {
-    for (const status of [200, 500, 410]) await publishAndSettle(1, status); // the second waits for another attempt
+    ['registered again', () => stage.register({ webhookId: 'webhook-2' })],
+  ])('shows and filters waiting deliveries as cancelada after the webhook is %s', async (_, change) => {
+    for (const status of [200, 500, 410]) await publishAndSettle(1, status); // the second one waits for another attempt
     await change();
     const all = (await list()).entregas;
     expect(all.map(({ estado }: { estado: string }) => estado)).toEqual(['retida', 'cancelada', 'entregue']);
@@ -185,10 +185,10 @@ describe('GET …/entregas', () => {
     expect(json).toMatchObject({ ...shown, tentativas: [{ status: 500 }] });
     await stage.settle();
     expect((await list()).entregas).toEqual(all);
-    expect((await list('estado=cancelada')).entregas).toEqual([all[1]]); // it has ended as that
+    expect((await list('estado=cancelada')).entregas).toEqual([all[1]]); // its stored state is now cancelled
   });
 
-  it('accepts a cursor outside of the range, of an unknown delivery, and of an expired one', async () => {
+  it('accepts the cursor of a delivery that is outside the range, unknown or expired', async () => {
     expect((await list(`cursor=${cursor}`)).entregas).toEqual([]);
     await publishAndSettle(3, 200);
     const { proximo_cursor } = await list('limite=2');
@@ -198,23 +198,23 @@ describe('GET …/entregas', () => {
     expect((await list(`cursor=${proximo_cursor}`)).entregas).toEqual([]);
   });
 
-  it('refuses the cursor of another event, and does not disclose whether another account has a delivery', async () => {
+  it('rejects the cursor of another event, but not the cursor of another account', async () => {
     await publishAndSettle(2, 200);
     const query = `cursor=${(await list('limite=1')).proximo_cursor}`;
     const other = { eventName: 'demanda.cancelada', webhookId: 'webhook-2' } as const;
     await stage.register(other);
     await stage.register({ ...other, accountId: 'conta-2' });
-    const ask = (token?: string) =>
+    const listAs = (token?: string) =>
       request('GET', '/v1/webhooks/demanda.cancelada/entregas', { query, ...(token !== undefined && { token }) });
-    expect(findingsOf(await ask())).toEqual(['cursor invalid_value']);
-    expect((await ask('admin|webhooks:read|conta-2')).json.entregas).toEqual([]);
+    expect(findingsOf(await listAs())).toEqual(['cursor invalid_value']);
+    expect((await listAs('admin|webhooks:read|conta-2')).json.entregas).toEqual([]);
   });
 });
 
 describe('GET …/entregas/{id}', () => {
   beforeEach(() => stage.register());
 
-  it('shows the body exactly as it is signed, and every attempt', async () => {
+  it('shows the signed body and every attempt', async () => {
     const reset = { outcome: 'connection', cause: 'reset', errorCode: 'ECONNRESET', durationMs: 0 } as const;
     stage.answers.push({ ...answer(500, {}, 'oops'), takesMs: 1_500 }, reset, answer(200, {}, 'ok'));
     stage.publishEvent();
@@ -233,7 +233,7 @@ describe('GET …/entregas/{id}', () => {
 
   const otherItems = ['replays#conta-1#demanda.criada', 'testes#conta-1#demanda.criada'];
   it.each([eventId, `teste_${'0'.repeat(22)}`, 'x', 'x'.repeat(5_000), ...otherItems, '%00', '..'])(
-    'answers 404 for %s',
+    'returns 404 for %s',
     async id => {
       expect(codeOf(await request('GET', `${base}/entregas/${id}`))).toBe('404 delivery_not_found');
       expect(codeOf(await request('POST', `${base}/entregas/${id}/reenvio`))).toBe('404 delivery_not_found');
@@ -260,7 +260,7 @@ describe('GET …/entregas/{id}', () => {
     expect(stage.posts).toHaveLength(1);
   });
 
-  it('answers 404 from 30 days after the delivery’s final state, and so does a list without a webhook', async () => {
+  it('returns 404 from 30 days after the final state, as does the list if there is no webhook', async () => {
     stage.publishEvent();
     await stage.settle();
     const id = await oneId();
@@ -272,7 +272,7 @@ describe('GET …/entregas/{id}', () => {
   });
 
   it('finds a history without a webhook behind many expired deliveries', async () => {
-    await publishAndSettle(41, 200); // in one of eight partitions more than a page reads
+    await publishAndSettle(41, 200); // more than one page reads
     const { id } = (await list('limite=100')).entregas.at(-1);
     await stage.skip(20 * day);
     await request('POST', `${base}/entregas/${id}/reenvio`);
@@ -288,7 +288,7 @@ describe('GET …/entregas/{id}', () => {
 describe('POST …/entregas/{id}/reenvio', () => {
   beforeEach(() => stage.register());
 
-  it('is limited to sixty a minute per webhook, over all deliveries', async () => {
+  it('allows 60 requests per minute and webhook, for all deliveries together', async () => {
     await publishAndSettle(2, 200);
     const ids = (await list()).entregas.map(({ id }: { id: string }) => id);
     const all = await Promise.all(
@@ -307,7 +307,7 @@ describe('POST …/entregas/{id}/reenvio', () => {
     }
   });
 
-  it('does not count when it is refused for another reason', async () => {
+  it('does not count a request that is rejected for another reason', async () => {
     await publishAndSettle(1, 410);
     const id = await oneId();
     for (let time = 0; time < 61; time++) await request('POST', `${base}/entregas/${id}/reenvio`);
@@ -320,7 +320,7 @@ describe('POST …/teste', () => {
   beforeEach(() => stage.register());
   const test = (sent: Sent = {}) => request('POST', `${base}/teste`, sent);
 
-  it.each(EVENT_NAMES)('sends a sample of %s, and shows its outcome', async evento => {
+  it.each(EVENT_NAMES)('sends a sample of %s and shows its outcome', async evento => {
     const body = sampleBody(evento, 'https://demandas.example.com');
     await stage.register({ eventName: evento, encryptedAuthorization: undefined });
     stage.answers.push(answer(200, {}, 'thanks'));
@@ -343,10 +343,10 @@ describe('POST …/teste', () => {
     ['429 with Retry-After', answer(429, { 'retry-after': '5' }), 'http', 1],
     ['410', answer(410), 'http', 1],
     ['a timeout', { outcome: 'timeout', cause: null, errorCode: '', durationMs: 1 }, 'tempo_esgotado', 1],
-    ['an address that is refused', { outcome: 'blocked', cause: null, errorCode: '', durationMs: 1 }, 'bloqueada', 0],
-    ['a fault of our own', { outcome: 'internal_error', cause: null, errorCode: '', durationMs: 1 }, 'interno', 1],
+    ['a blocked address', { outcome: 'blocked', cause: null, errorCode: '', durationMs: 1 }, 'bloqueada', 0],
+    ['an internal error', { outcome: 'internal_error', cause: null, errorCode: '', durationMs: 1 }, 'interno', 1],
   ] as const)(
-    'makes one attempt only after %s, without effect on the webhook’s health',
+    'makes only one attempt if it ends with %s, without effect on the webhook’s health',
     async (_case, posted, resultado, posts) => {
       stage.answers.push(posted);
       const { json } = await test();
@@ -364,14 +364,14 @@ describe('POST …/teste', () => {
     await stage.register({ failingSince: 1 });
     const slowness = await stage.slowDown();
     await test();
-    await stage.pass(60_000); // long enough for a quick success of an event to end it
+    await stage.pass(60_000); // after this time, a quick success of an event ends the slowness
     await stage.settle();
     expect(stage.posts).toMatchObject([{ lane: 'slow', status: 200 }]);
     expect(await stage.webhook()).toMatchObject({ failingSince: 1 });
     expect(await stage.slowness()).toEqual(slowness);
   });
 
-  it('is refused while an operator suspends the webhook, and does not count', async () => {
+  it('rejects a test while the webhook is suspended by an operator, and does not count it', async () => {
     await stage.register({ status: 'suspended', suspensionReason: 'operator' });
     for (let time = 0; time < 11; time++) expect(codeOf(await test())).toBe('409 suspended_by_operator');
     await stage.settle();
@@ -383,7 +383,7 @@ describe('POST …/teste', () => {
   it.each([
     ['an operator suspends the webhook', () => stage.register({ status: 'suspended', suspensionReason: 'operator' })],
     ['the webhook is deleted', () => stage.remove()],
-  ])('is cancelled if %s meanwhile', async (_, change) => {
+  ])('cancels a waiting test if %s', async (_, change) => {
     await test();
     await change();
     await stage.settle();
@@ -391,7 +391,7 @@ describe('POST …/teste', () => {
     expect((await list()).entregas).toMatchObject([{ estado: 'cancelada', tentativas: 0 }]);
   });
 
-  it.each(['gone', 'no_success'] as const)('is sent while the webhook is suspended for %s', async suspensionReason => {
+  it.each(['gone', 'no_success'] as const)('sends a test while suspended for %s', async suspensionReason => {
     await stage.register({ status: 'suspended', suspensionReason });
     const { json } = await test();
     await stage.settle();
@@ -400,7 +400,7 @@ describe('POST …/teste', () => {
     expect(await stage.webhook()).toMatchObject({ status: 'suspended', suspensionReason });
   });
 
-  it('is limited to ten a minute per account, also after a new registration', async () => {
+  it('allows 10 tests per minute and account, even after a new registration', async () => {
     await stage.register({ eventName: 'demanda.cancelada', webhookId: 'webhook-9' });
     await stage.register({ accountId: 'conta-2', webhookId: 'webhook-10' });
     const other = () => request('POST', '/v1/webhooks/demanda.cancelada/teste');

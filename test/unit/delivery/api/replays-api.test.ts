@@ -4,7 +4,7 @@ import { replayRecord } from '../../../../lambdas/delivery/api/answers.ts';
 import { makeStage, type Sent, type Stage } from '../../../support/stage.ts';
 import { answer } from '../builders.ts';
 
-/* The answers of {base_url} about replays (`docs/en/deliveries.md`). Worlds judge what a replay sends. */
+/* The responses of {base_url} for replays (`docs/en/deliveries.md`). Worlds check the messages that a replay sends. */
 
 let stage: Stage;
 beforeEach(async () => {
@@ -23,7 +23,7 @@ const codeOf = async (method: string, at: string, sent?: Sent) => {
 const start = (changes: object = {}) => stage.request('POST', path, { body: { ...range, ...changes } });
 const show = async (id: string) => (await stage.request('GET', `${path}/${id}`)).json;
 
-/** Publishes events, one a second, whose only attempts fail. */
+/** Publishes one event per second. The only attempt of each event fails. */
 const fail = async (count: number) => {
   for (let event = 0; event < count; event++) {
     stage.answers.push(answer(500));
@@ -33,7 +33,7 @@ const fail = async (count: number) => {
 };
 
 describe('a replay', () => {
-  it('is shown with its progress from its start on, and for 30 days after its end', async () => {
+  it('is shown with its progress from its start until 30 days after its end', async () => {
     await fail(3);
     const { status, headers, json } = await start();
     expect([status, headers.location]).toEqual([202, `${path}/${json.id}`]);
@@ -49,7 +49,7 @@ describe('a replay', () => {
     expect(await codeOf('GET', `${path}/${json.id}`)).toBe('404 replay_not_found');
   });
 
-  it('is the only one of its webhook, and a refused start links to it', async () => {
+  it('prevents another replay of its webhook, and the 409 response links to it', async () => {
     const starts = await Promise.all([start(), start(), start()]);
     const codes = starts.map(({ status, json }) => json.code ?? status).toSorted();
     expect(codes).toEqual([202, 'replay_in_progress', 'replay_in_progress']);
@@ -58,7 +58,7 @@ describe('a replay', () => {
     expect(await codeOf('POST', '/v1/webhooks/demanda.cancelada/reenvios', { body: range })).toBe('202');
   });
 
-  it('is cancelled by the first DELETE, and forgotten by the second', async () => {
+  it('is cancelled by the first DELETE and deleted by the second', async () => {
     await fail(2);
     const at = `${path}/${(await start()).json.id}`;
     expect(await codeOf('DELETE', at)).toBe('204');
@@ -78,13 +78,13 @@ describe('a replay', () => {
     expect(await codeOf('GET', `${path}/reenvio_${'0'.repeat(22)}`)).toBe('404 webhook_not_found');
   });
 
-  it('is refused while its webhook is suspended', async () => {
+  it('cannot start while its webhook is suspended', async () => {
     await stage.register({ status: 'suspended', suspensionReason: 'gone' });
     expect(await codeOf('POST', path, { body: range })).toBe('409 webhook_suspended');
   });
 });
 
-describe('the request of a replay', () => {
+describe('the request to start a replay', () => {
   it.each([
     [{}, ['/ate required', '/desde required', '/estado required']],
     [{ ...range, estado: 'entregue' }, ['/estado invalid_value']],
@@ -97,14 +97,14 @@ describe('the request of a replay', () => {
       ['/ate invalid_value', '/estado invalid_value', '/outro unknown_field'],
     ],
     [null, [' wrong_type']],
-  ])('is refused with every finding: %j', async (body, findings) => {
+  ])('is rejected with every finding: %j', async (body, findings) => {
     const refused = await stage.request('POST', path, { body });
     expect([refused.status, refused.json.code]).toEqual([422, 'validation_failed']);
     const found = refused.json.errors.map(({ pointer, code }: Record<string, string>) => `${pointer} ${code}`);
     expect(found.toSorted()).toEqual(findings);
   });
 
-  it('may have offsets, and an end in the future', async () => {
+  it('may contain time offsets and an end in the future', async () => {
     await fail(1);
     const { json } = await start({ desde: '2026-11-20T09:00:00-03:00', ate: '9999-12-31T23:59:59-12:00' });
     expect(json).toMatchObject({ enviadas: 1 });
@@ -112,7 +112,7 @@ describe('the request of a replay', () => {
 });
 
 it.each([`reenvio_${'0'.repeat(22)}\n`, 'reenvio_x', '%00', 'x'.repeat(3_000), '__proto__'])(
-  'a replay is not found under the id %j',
+  'returns 404 for the replay id %j',
   async id => {
     for (const method of ['GET', 'DELETE']) {
       expect(await codeOf(method, `${path}/${id}`)).toBe('404 replay_not_found');

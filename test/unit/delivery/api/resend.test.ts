@@ -5,8 +5,8 @@ import { makeStage, type Stage, schedule } from '../../../support/stage.ts';
 import { aDelivery, answer, aRecord, aWebhook, failure, internalError, noon } from '../builders.ts';
 
 /*
- * A resend starts a new schedule, or makes the next attempt at once, uncharged (`docs/en/deliveries.md`). `transitions.test.ts` and worlds
- * judge that it does not change a delivery in flight.
+ * A resend starts a new schedule, or makes the next attempt at once without a charge (`docs/en/deliveries.md`). `transitions.test.ts` and
+ * worlds check that a resend does not change a delivery in flight.
  */
 
 let stage: Stage;
@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 const hour = 3_600_000;
 const resend = () => stage.request('POST', `/v1/webhooks/demanda.criada/entregas/${stage.only().id}/reenvio`);
-/** Publishes the event, and has its first attempt end so. */
+/** Publishes the event and makes its first attempt end with this outcome. */
 const failOnce = async (first: (typeof stage.answers)[number] = answer(500)) => {
   stage.answers.push(first);
   stage.publishEvent();
@@ -25,7 +25,7 @@ const failOnce = async (first: (typeof stage.answers)[number] = answer(500)) => 
 };
 
 describe('a resend of a delivery in a final state', () => {
-  it('starts a new schedule under the same id, and continues the numbers of its attempts', async () => {
+  it('starts a new schedule under the same id and continues the attempt numbers', async () => {
     const attempts = schedule.length + 1;
     stage.answers.push(...Array.from({ length: 2 * attempts }, () => answer(500)));
     stage.publishEvent();
@@ -38,7 +38,7 @@ describe('a resend of a delivery in a final state', () => {
     expect(stage.only().attempts.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
-  it('starts the ten days of our own faults again, and their waits at a minute', async () => {
+  it('restarts the 10-day limit and the 1-minute backoff of internal errors', async () => {
     const fault = { outcome: 'internal_error', cause: null, errorCode: 'EMFILE', durationMs: 1 } as const;
     stage.answers.push(fault, fault);
     await failOnce(fault);
@@ -56,10 +56,10 @@ describe('a resend of a delivery in a final state', () => {
 
 describe('a resend of a waiting delivery', () => {
   it.each([
-    ['its receiver asked for a longer wait', answer(503, { 'retry-after': '86400' }), 60_000, false],
+    ['its receiver requested a longer wait', answer(503, { 'retry-after': '86400' }), 60_000, false],
     ['its message is lost', answer(500), 125_000, true],
     ['the sweeper has not sent its message', answer(503, { 'retry-after': '7200' }), 2 * hour, true],
-  ])('makes its next attempt immediately if %s', async (_, first, wait, isLost) => {
+  ])('makes the next attempt immediately if %s', async (_, first, wait, isLost) => {
     await failOnce(first);
     if (isLost) stage.lose('retries');
     await stage.skip(wait);
@@ -70,21 +70,21 @@ describe('a resend of a waiting delivery', () => {
   });
 
   it.each([
-    ['a wait that the queue holds', answer(500), 4_500],
-    ['a wait that the sweeper holds', answer(429, { 'retry-after': '7200' }), 2 * hour],
-  ])('is not charged, and keeps %s when it fails', async (_, first, wait) => {
+    ['a wait in the queue', answer(500), 4_500],
+    ['a wait for the sweeper', answer(429, { 'retry-after': '7200' }), 2 * hour],
+  ])('is not charged, and preserves %s if it fails', async (_, first, wait) => {
     await failOnce(first);
     await stage.pass(1_000);
     stage.answers.push(answer(429, { 'retry-after': '80000' }));
     await resend();
     await stage.settle();
     expect(stage.only()).toMatchObject({ state: 'delivered', attempt: 4, charged: 1 });
-    const third = stage.posts[2]?.at ?? 0; // the queue delays by whole seconds, never less than was asked for
+    const third = stage.posts[2]?.at ?? 0; // the queue rounds delays up to whole seconds
     expect(third).toBeGreaterThanOrEqual(noon + wait);
     expect(third).toBeLessThan(noon + wait + 1_000);
   });
 
-  it('makes the earlier message of the same attempt stale while the attempt is in flight', async () => {
+  it('makes the earlier message of the attempt stale while the attempt is in flight', async () => {
     stage.answers.push(answer(500), { ...answer(200), takesMs: 10_000 });
     stage.publishEvent();
     await stage.pass(2_000);
@@ -102,7 +102,7 @@ describe('an expedited attempt', () => {
   const delivery = aDelivery({ attempt: 2, charged: 1, wait, expedited });
   const applyOutcome = makeApplyOutcome({ schedule, now: () => noon + 5_000, random: () => 1 });
 
-  it('is repeated at once, uncharged, if it was given up', () => {
+  it('is repeated at once without a charge if it was given up', () => {
     const repeated = applyOutcome(delivery, { outcome: 'given_up', record: aRecord({ result: 'slow' }) });
     expect(repeated).toMatchObject({ state: 'pending', attempt: 3, charged: 1, expedited });
     const failed = applyOutcome(repeated, failure());
@@ -110,7 +110,7 @@ describe('an expedited attempt', () => {
     expect(failed).not.toHaveProperty('expedited');
   });
 
-  it('is followed at once by the scheduled attempt if that is due by then', () => {
+  it('is followed at once by the scheduled attempt if its due time has passed', () => {
     const late = { ...delivery, expedited: { at: noon, originalDueAt: noon + 1_000 } };
     for (const outcome of [failure(), internalError()]) {
       const wait = { nextAttemptAt: noon + 5_000 };
@@ -119,7 +119,7 @@ describe('an expedited attempt', () => {
   });
 });
 
-it('a resend for an earlier registration is refused because the current one is suspended', () => {
+it('rejects a resend for an earlier registration if the current registration is suspended', () => {
   const webhook = aWebhook({ webhookId: 'webhook-2', status: 'suspended', suspensionReason: 'operator' });
   expect(resendRefusal(aDelivery(), webhook)).toBe('webhook_suspended');
 });

@@ -9,11 +9,11 @@ import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { aDelivery, answer, attemptWith, aWebhook, failure, internalError, noon, success } from '../builders.ts';
 import { encryption } from '../test-keyring.ts';
 
-/* When an attempt is slow, and when a busy process gives it up (`docs/delivery.md`, steps 3 and 4). */
+/* The rules for slow attempts and for their cancellation in a busy process (`docs/delivery.md`, steps 3 and 4). */
 
 interface Circumstances extends Partial<AttemptWatchDependencies> {
   readonly slowness?: Slowness;
-  /** The answers, in order, to: is the process busy? `false` after the last. */
+  /** The consecutive results of `isBusy`. After the last one, the result is `false`. */
   readonly busy?: readonly boolean[];
 }
 
@@ -25,12 +25,12 @@ beforeEach(() => {
 });
 const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds);
 
-/** The watch of one attempt, and what was done, each with its time since noon. */
+/** Starts the watch of one attempt. Returns it with its effects, each with its time since noon. */
 const timing = (circumstances: Circumstances = {}) => {
   const { slowness = unknownSlowness, busy = [], ...changes } = circumstances;
   const did: string[] = [];
-  let asked = 0;
-  const note = (what: string) => did.push(`${Date.now() - noon} ${what}`);
+  let checks = 0;
+  const note = (effect: string) => did.push(`${Date.now() - noon} ${effect}`);
   const watch = makeStartAttemptWatch({
     tracker: {
       recordQuick: () => void note('quick'),
@@ -40,8 +40,8 @@ const timing = (circumstances: Circumstances = {}) => {
     ...{ after: systemTime.after, now: Date.now, elapsed: Date.now, turn: async () => {}, lane: 'first' },
     ...changes,
   })(aWebhook(), slowness, () => {
-    note('asks');
-    return busy[asked++] ?? false;
+    note('checks');
+    return busy[checks++] ?? false;
   });
   watch.signal.addEventListener('abort', () => note('gives up'));
   return { ...watch, did };
@@ -49,7 +49,7 @@ const timing = (circumstances: Circumstances = {}) => {
 
 const [failed, internal] = [failure(), internalError()];
 
-/** A step of an attempt, milliseconds that pass, or its end. In 2,001 ms in which the process is `stalled` no timer fires. */
+/** A step of an attempt, a number of milliseconds that pass, or the end. `stalled` means 2,001 ms in which no timer fires. */
 type Step = 'onResolving' | 'onAnswered' | 'stalled' | number | AttemptOutcome;
 
 const watched = async (circumstances: Circumstances, steps: readonly Step[]) => {
@@ -67,34 +67,34 @@ const held = { ...slow, reachedAt: noon - 59_999 };
 const answered = ['onResolving', 'onAnswered'] as const;
 const withoutAnswer = failure({ result: 'connection', status: null });
 
-describe('an attempt that is not answered 2 s after resolving started', () => {
+describe('an attempt without a response 2 s after name resolution started', () => {
   it.each<[string, Circumstances, readonly Step[], string[]]>([
     [
-      'is recorded as slow while it is in flight, and then kept while the process is not busy',
+      'is recorded as slow while it is in flight, and continues while the process is not busy',
       {},
       ['onResolving', 15_000],
-      ['2000 slow', ...Array.from({ length: 14 }, (_, at) => `${2_000 + at * 1_000} asks`)],
+      ['2000 slow', ...Array.from({ length: 14 }, (_, at) => `${2_000 + at * 1_000} checks`)],
     ],
     [
-      'is recorded, and given up at once if the process is busy',
+      'is recorded as slow, and given up at once if the process is busy',
       { busy: [true] },
       ['onResolving', 15_000],
-      ['2000 slow', '2000 asks', '2000 gives up'],
+      ['2000 slow', '2000 checks', '2000 gives up'],
     ],
     [
-      'is given up at the second from which the process is busy',
+      'is given up within 1 s after the process becomes busy',
       { busy: [false, false, true], lane: 'retry' },
       ['onResolving', 15_000],
-      ['2000 slow', '2000 asks', '3000 asks', '4000 asks', '4000 gives up'],
+      ['2000 slow', '2000 checks', '3000 checks', '4000 checks', '4000 gives up'],
     ],
     ['is never given up in the slow lane', { lane: 'slow', busy: [true] }, ['onResolving', 4_000], ['2000 slow']],
     [
-      'is slow if its last header came late and before the timer fired',
+      'is slow if its last header arrived late but before the timer fired',
       {},
       ['onResolving', 'stalled', 'onAnswered', success],
       ['2001 slow'],
     ],
-    ['is not counted as quick when it ends', {}, ['onResolving', 2_000, success], ['2000 slow', '2000 asks']],
+    ['is not counted as quick when it ends', {}, ['onResolving', 2_000, success], ['2000 slow', '2000 checks']],
   ])('%s', async (_, circumstances, steps, expected) => {
     expect((await watched(circumstances, steps)).did).toEqual(expected);
   });
@@ -105,15 +105,15 @@ describe('the end of an attempt', () => {
     ['a quick success', unknownSlowness, ['onResolving', 1_999, 'onAnswered', success], ['1999 quick']],
     ['a quick failure', unknownSlowness, [...answered, failed], ['0 quick']],
     ['an internal error', unknownSlowness, [...answered, internal], []],
-    ['a success of a slow webhook, whose hold is over', slow, [...answered, success], ['0 quick', '0 quick again']],
-    ['a success of a slow webhook, whose hold is not over', held, [...answered, success], ['0 quick']],
-    ['a quick 500 of a slow webhook, whose hold is over', slow, [...answered, failed], ['0 quick', '0 quick again']],
-    ['no answer of a slow webhook, whose hold is over', slow, ['onResolving', withoutAnswer], ['0 quick']],
-  ])('is counted if it was in time, and ends slowness: %s', async (_, slowness, steps, expected) => {
+    ['a success of a slow webhook after its hold', slow, [...answered, success], ['0 quick', '0 quick again']],
+    ['a success of a slow webhook during its hold', held, [...answered, success], ['0 quick']],
+    ['a quick 500 of a slow webhook after its hold', slow, [...answered, failed], ['0 quick', '0 quick again']],
+    ['no response of a slow webhook after its hold', slow, ['onResolving', withoutAnswer], ['0 quick']],
+  ])('records a quick attempt and may end the slowness: %s', async (_, slowness, steps, expected) => {
     expect((await watched({ slowness }, steps)).did).toEqual(expected);
   });
 
-  it('stops its timer, and waits until the slow attempt is stored', async () => {
+  it('stops the timer, and waits until the slow attempt is stored', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const tracker = { recordQuick: () => {}, recordSlow: () => promise, recordQuickAnswer: async () => {} };
     const { end, did } = await watched({ tracker }, ['onResolving', 2_000]);
@@ -126,8 +126,8 @@ describe('the end of an attempt', () => {
   });
 });
 
-describe('the time before resolving', () => {
-  it('is not counted: a key that takes 10 s to open makes no webhook slow', async () => {
+describe('the time before name resolution', () => {
+  it('does not make a webhook slow, even if a key takes 10 s to unwrap', async () => {
     const watch = timing({ busy: Array(20).fill(true) });
     const { promise: opened, resolve } = Promise.withResolvers<void>();
     const attempt = attemptWith({
@@ -145,7 +145,7 @@ describe('the time before resolving', () => {
     expect(watch.did).toEqual(['10000 quick']);
   });
 
-  it('is not counted if it fails', async () => {
+  it('is not counted if the attempt fails in it', async () => {
     const watch = timing();
     const attempt = attemptWith({ encryption: { decrypt: () => Promise.reject(new Error('no key')) } });
     await watch.end(await attempt(aWebhook(), aDelivery(), watch));

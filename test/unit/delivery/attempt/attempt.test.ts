@@ -5,7 +5,7 @@ import type { FailureCause } from '../../../../lambdas/platform/egress/network-e
 import { aDelivery, answer, aRecord, attemptWith, aWebhook, fakeNetwork, noon, secret } from '../builders.ts';
 import { encryptAlike } from '../test-keyring.ts';
 
-/* The request of an attempt, and its outcome by the answer (`docs/en/receiving.md`, `docs/delivery.md`, steps 4 and 5). */
+/* The request of an attempt, and the outcome of each response (`docs/en/receiving.md`, `docs/delivery.md`, steps 4 and 5). */
 
 const hour = 60 * 60_000;
 
@@ -18,12 +18,12 @@ const sentFor = async (...[webhook, delivery]: Parameters<ReturnType<typeof atte
   const { attempt, requests } = attemptOver(answer(200));
   await attempt(webhook, delivery);
   const [request] = requests;
-  if (!request) throw new Error('nothing was sent');
+  if (!request) throw new Error('The attempt sent no request.');
   return request;
 };
 
 describe('a request to a receiver', () => {
-  it('is the body, to the URL, with exactly these headers', async () => {
+  it('contains the body and exactly these headers', async () => {
     const request = await sentFor(aWebhook(), aDelivery());
     expect(request).toMatchObject({
       url: 'https://receiver.example.com/hooks',
@@ -40,7 +40,7 @@ describe('a request to a receiver', () => {
     });
   });
 
-  it('is signed by a replaced secret too, for 24 h', async () => {
+  it('is also signed with a replaced secret for 24 h', async () => {
     const encrypted = encryptAlike(secret, 'conta-1/demanda.criada/segredo');
     const secrets = [
       { encrypted, createdAt: noon },
@@ -52,15 +52,15 @@ describe('a request to a receiver', () => {
   });
 });
 
-describe('an attempt that is answered', () => {
-  it.each([200, 201, 204, 299])('%i succeeds', async status => {
+describe('an attempt with a response', () => {
+  it.each([200, 201, 204, 299])('succeeds with status %i', async status => {
     const outcome = await attemptOver(answer(status, {}, 'ok')).attempt(aWebhook(), aDelivery({ attempt: 3 }));
     const record = aRecord({ number: 3, durationMs: 12, result: 'delivered', status, response: 'ok' });
     expect(outcome).toEqual({ outcome: 'delivered', record });
   });
 
   const failing = [100, 199, 300, 301, 302, 307, 400, 401, 403, 404, 408, 409, 422, 429, 500, 502, 503, 599];
-  it.each([...failing, 410])('%i fails, and only 410 suspends the webhook', async status => {
+  it.each([...failing, 410])('fails with status %i, and only 410 suspends the webhook', async status => {
     const outcome = await attemptOver(answer(status)).attempt(aWebhook(), aDelivery());
     expect(outcome).toMatchObject({ outcome: status === 410 ? 'gone' : 'failed', record: { result: 'http', status } });
   });
@@ -72,14 +72,14 @@ describe('an attempt that is answered', () => {
     ['dns', 'unknown_name', 'failed', 'dns'],
     ['blocked', null, 'failed', 'blocked'],
     ['internal_error', null, 'internal_error', 'internal'],
-  ])('%s with cause %s is %s, recorded as %s', async (kind, cause, outcome, result) => {
+  ])('ends for %s with cause %s as %s, with result %s', async (kind, cause, outcome, result) => {
     const posted = { outcome: kind, cause, errorCode: 'why', durationMs: 5 };
     const made = await attemptOver(posted).attempt(aWebhook(), aDelivery());
     const record = { result, cause, status: null, response: null };
     expect(made).toMatchObject({ outcome, errorCode: 'why', record });
   });
 
-  it('keeps no credential that the receiver echoes', async () => {
+  it('does not store a credential that the receiver echoes', async () => {
     const encryptedAuthorization = encryptAlike('Bearer s3cr3t-t0ken', 'conta-1/demanda.criada/autorizacao');
     const { attempt } = attemptOver(answer(401, {}, '{"authorization":"Bearer s3cr3t-t0ken","token":"s3cr3t-t0ken"}'));
     const outcome = await attempt(aWebhook({ encryptedAuthorization }), aDelivery());
@@ -88,14 +88,14 @@ describe('an attempt that is answered', () => {
 });
 
 describe('internal errors', () => {
-  it('a credential that cannot be opened is our own fault, and no request is sent', async () => {
+  it('include a credential that cannot be decrypted, and no request is sent', async () => {
     const { attempt, requests } = attemptOver(answer(200));
     const made = await attempt(aWebhook({ encryptedAuthorization: encryptAlike('x', 'another/binding') }), aDelivery());
     expect(made).toMatchObject({ outcome: 'internal_error', record: { result: 'internal', status: null } });
     expect(requests).toEqual([]);
   });
 
-  it('the message of a fault, which could hold anything, is not kept', async () => {
+  it('are stored without their messages, which may contain secrets', async () => {
     const open = () => Promise.reject(new Error('canary-7f3a'));
     const { attempt } = attemptOver(answer(200), { encryption: { decrypt: open } });
     expect(JSON.stringify(await attempt(aWebhook(), aDelivery()))).not.toContain('canary-7f3a');

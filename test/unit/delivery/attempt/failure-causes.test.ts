@@ -14,13 +14,13 @@ import { ok, postVia, publicAddress } from '../../platform/egress/posting.ts';
 import { certify, loopbackNetwork, type Names } from '../../platform/egress/tls-receiver.ts';
 import { aDelivery, attemptWith, aWebhook } from '../builders.ts';
 
-// Every attempt here goes through the real egress to a real receiver, and is shown as the API shows it.
+// Every attempt goes through the real egress to a real receiver. The result is the API representation of the attempt.
 
 const host = 'receiver.example.com';
 
 const chain = makeSignedChain(host, 3, signingRsaKey(2_048));
 
-/** Failures of a receiver. Each starts a receiver and returns its port and network. */
+/** The failures. Each function starts a receiver and returns its port and network. */
 const failures: Readonly<Record<string, () => Promise<Situation>>> = {
   'conexao recusada: no server listens': async () => {
     const server = createServer();
@@ -32,46 +32,46 @@ const failures: Readonly<Record<string, () => Promise<Situation>>> = {
   'conexao reiniciada: it drops the connection': () => answering(socket => socket.destroy()),
   'conexao reiniciada: it closes within the headers': () => answering(socket => socket.end('HTTP/1.1 200 OK\r\nX-Cut')),
   'conexao reiniciada: it resets during the handshake': () => overTcp(socket => socket.resetAndDestroy()),
-  'conexao resposta_invalida: no HTTP': () => saying('SSH-2.0-OpenSSH_9.6\r\n'),
-  'conexao resposta_invalida: both lengths': () =>
+  'conexao resposta_invalida: not HTTP': () => saying('SSH-2.0-OpenSSH_9.6\r\n'),
+  'conexao resposta_invalida: Content-Length and Transfer-Encoding': () =>
     saying('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'),
-  'conexao resposta_invalida: a blank in the name of a header': () =>
+  'conexao resposta_invalida: a space in a header name': () =>
     saying('HTTP/1.1 200 OK\r\nX Name: 1\r\nContent-Length: 0\r\n\r\n'),
   'conexao resposta_invalida: a protocol switch': () =>
     saying('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
   'conexao cabecalhos_grandes: 20 KiB of headers': () =>
     saying(`HTTP/1.1 200 OK\r\nX-Large: ${'x'.repeat(20 * 1_024)}\r\n\r\n`),
-  'conexao bytes_demais: line ends without end': () => saying('\r\n'.repeat(30 * 1_024)),
-  'conexao bytes_demais: informational answers without end': () =>
+  'conexao bytes_demais: an endless series of line breaks': () => saying('\r\n'.repeat(30 * 1_024)),
+  'conexao bytes_demais: an endless series of informational responses': () =>
     saying('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(2_000)),
   'tls certificado_vencido: expired yesterday': () => presenting({}, -24 * 3_600_000),
-  'tls certificado_outro_nome: of another name': () => presenting({ dns: ['other.example.com'] }),
+  'tls certificado_outro_nome: for another name': () => presenting({ dns: ['other.example.com'] }),
   'tls cadeia_incompleta: without the intermediate': () => presentingChain(1),
-  'tls cadeia_incompleta: of an unknown authority': () => untrusted(presentingChain(2)),
+  'tls cadeia_incompleta: from an unknown authority': () => untrusted(presentingChain(2)),
   'tls autoassinado: self-signed': () => untrusted(presenting({})),
   'tls autoassinado: with the root of a private authority': () => untrusted(presentingChain(3)),
   'tls versao_tls: TLS 1.1 only': () =>
     answering(() => {}, { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }),
-  'tls versao_tls: answers with TLS 1.1': () => overTcp(socket => socket.once('data', () => socket.write(oldHello))),
+  'tls versao_tls: a response with TLS 1.1': () => overTcp(socket => socket.once('data', () => socket.write(oldHello))),
   'tls bytes_demais: a chain of 95 KiB': async () => {
     const { port, stop } = await startHugeChain(host);
     onTestFinished(stop);
     return { port };
   },
-  'tls null: no TLS': () => overTcp(socket => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
+  'tls null: not TLS': () => overTcp(socket => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
   'tls null: DHE only': () =>
     answering(() => {}, { ciphers: 'DHE-RSA-AES128-GCM-SHA256', dhparam: 'auto', maxVersion: 'TLSv1.2' }, true),
   'dns nome_inexistente: the name does not exist': () => resolvedBy({ code: 3 }),
-  'dns sem_resposta: a silent name server': () => resolvedBy('silent'),
+  'dns sem_resposta: an unresponsive name server': () => resolvedBy('silent'),
   'dns sem_resposta: a name server that fails': () => resolvedBy({ code: 2 }),
   'dns sem_ipv4: only an AAAA record': () => resolvedBy({ ipv6: true }),
-  'dns sem_ipv4: no address at all': () => resolvedBy({}),
-  'tempo_esgotado ao_conectar: it accepts no connection': async () => ({
+  'dns sem_ipv4: no address': () => resolvedBy({}),
+  'tempo_esgotado ao_conectar: no connection in time': async () => ({
     port: 0,
     isSilent: true,
     connectTimeoutMs: 50,
   }),
-  'tempo_esgotado ao_conectar: nor within the deadline': async () => ({ port: 0, isSilent: true, deadlineMs: 50 }),
+  'tempo_esgotado ao_conectar: the deadline expires': async () => ({ port: 0, isSilent: true, deadlineMs: 50 }),
   'tempo_esgotado sem_cabecalhos: silent after the connection': () => briefly(overTcp(() => {})),
   'tempo_esgotado sem_cabecalhos: silent after the request': () => briefly(answering(() => {})),
   'tempo_esgotado sem_cabecalhos: stops within the headers': () => briefly(saying('HTTP/1.1 200 OK\r\nX-Slow: ')),
@@ -83,7 +83,7 @@ describe('an attempt ends with', () => {
     expect(`${resultado} ${detalhe}`).toBe(name.split(':')[0]);
   });
 
-  it('only causes that a receiver here provokes', () => {
+  it('only those causes that these failures cover', () => {
     const provoked = Object.keys(failures).map(name => name.split(':')[0]);
     const rows = Object.values(failureCauses).flatMap(({ results, word }) =>
       results.map(result => `${wireResults[result]} ${word}`),
@@ -93,12 +93,12 @@ describe('an attempt ends with', () => {
 });
 
 interface Situation {
-  /** The port that all connections lead to. */
+  /** The port to which all connections go. */
   readonly port: number;
-  /** The only authority that is trusted, if not those that everybody trusts. */
+  /** The only trusted authority. @default - the public authorities */
   readonly ca?: string | undefined;
   readonly resolve?: ReturnType<typeof makeResolver>;
-  /** True if connections are never accepted. */
+  /** True if the receiver never accepts a connection. */
   readonly isSilent?: boolean;
   readonly deadlineMs?: number;
   readonly connectTimeoutMs?: number;
@@ -128,13 +128,13 @@ async function answering(act: (socket: Socket) => void, options: TlsOptions = {}
   return overTls({ key: pair.private, cert: pair.cert, ...options }, pair.cert, act);
 }
 
-/** A receiver whose certificate has these names, and ends so many milliseconds from now. It is trusted. */
+/** Starts a receiver with a trusted certificate for these names, which expires after this many milliseconds. */
 async function presenting(names: Names, endsIn?: number): Promise<Situation> {
   const pair = await certify({ dns: [host], ...names }, false, endsIn);
   return overTls({ key: pair.private, cert: pair.cert }, pair.cert);
 }
 
-/** A receiver that presents the first of three certificates, the last of which is the root. That is trusted. */
+/** Starts a receiver that presents the first certificates of a chain of three. The last one is the root, which is trusted. */
 async function presentingChain(length: number): Promise<Situation> {
   const { key, certificate, root } = chain;
   const certificates = certificate.split(/(?=-----BEGIN)/);
@@ -160,10 +160,10 @@ async function overTcp(act: (socket: Socket) => void): Promise<Situation> {
   return { port: await listen(server) };
 }
 
-/** The ServerHello of a server that speaks TLS 1.1 (RFC 4346 section 7.4.1.3). */
+/** The ServerHello of a TLS 1.1 server (RFC 4346 section 7.4.1.3). */
 const oldHello = Buffer.from([22, 3, 2, 0, 42, 2, 0, 0, 38, 3, 2, ...Array(32).fill(1), 0, 0xc0, 0x13, 0]);
 
-/** A name server that answers with a code (RFC 1035 section 4.1.1), or with an IPv6 address, or not at all. */
+/** Starts a name server that returns a code (RFC 1035 section 4.1.1) or an IPv6 address, or does not respond. */
 async function resolvedBy(answer: { readonly code?: number; readonly ipv6?: boolean } | 'silent'): Promise<Situation> {
   const server = createSocket('udp4', (question, { port, address }) => {
     if (answer === 'silent') return;
@@ -181,7 +181,7 @@ async function resolvedBy(answer: { readonly code?: number; readonly ipv6?: bool
   await once(server, 'listening');
   onTestFinished(() => void server.close());
   const newNameServer = () => {
-    const timeout = answer === 'silent' ? 50 : 10_000; // a busy machine may answer late
+    const timeout = answer === 'silent' ? 50 : 10_000; // on a busy computer, the response may take long
     const resolver = new Resolver({ timeout, maxTimeout: timeout, tries: 1 });
     resolver.setServers([`127.0.0.1:${server.address().port}`]);
     return resolver;

@@ -4,63 +4,63 @@ import { makeRedaction } from '../../../../lambdas/delivery/attempt/redaction.ts
 import { processorTimeOf } from '../../../support/processor-time.ts';
 import { amount } from '../../../support/sample.ts';
 
-/* A response is stored without the credential that it echoes (`docs/en/deliveries.md`). */
+/* A response is stored without credentials that the receiver echoes (`docs/en/deliveries.md`). */
 
 const basicOf = (pair: string | Buffer): string => `Basic ${Buffer.from(pair).toString('base64')}`;
 
-describe('the credential in a response is masked', () => {
+describe('the redaction of a response', () => {
   it.each([
     ['the whole value', 'Bearer s3cr3t-t0ken', 'you sent Bearer s3cr3t-t0ken!', 'you sent ***!'],
     ['each occurrence', 'Bearer s3cr3t-t0ken', 's3cr3t-t0ken, s3cr3t-t0ken', '***, ***'],
-    ['occurrences side by side', 'Bearer s3cr3t', 's3cr3ts3cr3t', '******'],
-    ['occurrences that overlap', 'Bearer abab', 'xabababx', 'x***x'],
-    ['its credential part', 'Basic dXNlcjpwYXNz', '{"auth":"dXNlcjpwYXNz"}', '{"auth":"***"}'],
-    ['a value without scheme', 's3cr3t-t0ken', '>s3cr3t-t0ken<', '>***<'],
-    ['a credential of several words', 'Digest a="b c", d=e', 'got a="b c", d=e.', 'got ***.'],
-    ['after two spaces', 'ApiKey  k3y', 'got k3y', 'got ***'],
-    ['with slashes escaped, as PHP does', 'Basic ab/cd/ef==', '{"h":"Basic ab\\/cd\\/ef=="}', '{"h":"***"}'],
-    ['its credential part with slashes escaped', 'Basic ab/cd/ef==', '{"h":"ab\\/cd\\/ef=="}', '{"h":"***"}'],
-    ['with backslashes of its own, as it is', 'Bearer a\\nb', 'got a\\nb', 'got ***'],
-    ['with what looks encoded, as it is', 'Bearer a%41&lt;b', 'a%41&lt;b', '***'],
-    ['after the beginning of another copy', 'Bearer ababac', 'x abababac', 'x ab***'],
-    ['no text at the end that only has its prefix', 'Bearer longsecretvalue', 'use Bearer', 'use Bearer'],
-    ['no other text', 'Bearer s3cr3t-t0ken', 'fine', 'fine'],
-    ['a password of Basic from 8 characters on', basicOf('user:12345678'), 'user, 12345678', 'user, ***'],
-    ['no shorter password of Basic', basicOf('user:1234567'), 'user, 1234567', 'user, 1234567'],
-    ['a password of Basic by its characters, not bytes', basicOf('user:ççççççç'), 'ççççççç', 'ççççççç'],
+    ['adjacent occurrences', 'Bearer s3cr3t', 's3cr3ts3cr3t', '******'],
+    ['overlapping occurrences', 'Bearer abab', 'xabababx', 'x***x'],
+    ['the part after the scheme', 'Basic dXNlcjpwYXNz', '{"auth":"dXNlcjpwYXNz"}', '{"auth":"***"}'],
+    ['a value without a scheme', 's3cr3t-t0ken', '>s3cr3t-t0ken<', '>***<'],
+    ['a credential with several words', 'Digest a="b c", d=e', 'got a="b c", d=e.', 'got ***.'],
+    ['a credential after two spaces', 'ApiKey  k3y', 'got k3y', 'got ***'],
+    ['a value with escaped slashes, as in PHP', 'Basic ab/cd/ef==', '{"h":"Basic ab\\/cd\\/ef=="}', '{"h":"***"}'],
+    ['the part after the scheme with escaped slashes', 'Basic ab/cd/ef==', '{"h":"ab\\/cd\\/ef=="}', '{"h":"***"}'],
+    ['a value that contains backslashes', 'Bearer a\\nb', 'got a\\nb', 'got ***'],
+    ['a value that looks encoded', 'Bearer a%41&lt;b', 'a%41&lt;b', '***'],
+    ['an occurrence after a partial occurrence', 'Bearer ababac', 'x abababac', 'x ab***'],
+    ['not the start of a value at a complete end', 'Bearer longsecretvalue', 'use Bearer', 'use Bearer'],
+    ['not other text', 'Bearer s3cr3t-t0ken', 'fine', 'fine'],
+    ['a Basic password of 8 characters', basicOf('user:12345678'), 'user, 12345678', 'user, ***'],
+    ['not a shorter Basic password', basicOf('user:1234567'), 'user, 1234567', 'user, 1234567'],
+    ['not a Basic password of 7 characters and 14 bytes', basicOf('user:ççççççç'), 'ççççççç', 'ççççççç'],
     [
-      'a password of Basic under any spelling of the scheme',
+      'a Basic password for any case of the scheme',
       `bASIC  ${basicOf('user:password').slice(6)}`,
       'user:password',
       'user:***',
     ],
-    ['a password of Basic without padding', basicOf('user:passwords').replaceAll('=', ''), 'passwords', '***'],
-    ['a password of Basic with colons', basicOf('user:one:two:three'), 'one:two:three', '***'],
-    ['a password of Basic with slashes, escaped', basicOf('user:one/two/three'), '"one\\/two\\/three"', '"***"'],
-    ['a password of Basic in UTF-8', basicOf('joão:coração-é'), 'joão:coração-é', 'joão:***'],
-    ['a password of Basic in Latin-1', basicOf(Buffer.from('joão:coração-é', 'latin1')), 'coração-é', '***'],
+    ['a Basic password without padding', basicOf('user:passwords').replaceAll('=', ''), 'passwords', '***'],
+    ['a Basic password with colons', basicOf('user:one:two:three'), 'one:two:three', '***'],
+    ['a Basic password with escaped slashes', basicOf('user:one/two/three'), '"one\\/two\\/three"', '"***"'],
+    ['a Basic password in UTF-8', basicOf('joão:coração-é'), 'joão:coração-é', 'joão:***'],
+    ['a Basic password in Latin-1', basicOf(Buffer.from('joão:coração-é', 'latin1')), 'coração-é', '***'],
     [
-      'a password of Basic in Latin-1, read as UTF-8',
+      'a Basic password in Latin-1 that is decoded as UTF-8',
       basicOf(Buffer.from('u:coração-é', 'latin1')),
       'cora\ufffd\ufffdo-\ufffd',
       '***',
     ],
-    ['no Basic value that is not Base64', 'Basic a!b', 'i a b', 'i a b'],
-  ])('%s', (_, authorization, text, expected) => {
+    ['not an invalid Base64 value', 'Basic a!b', 'i a b', 'i a b'],
+  ])('masks %s', (_, authorization, text, expected) => {
     expect(makeRedaction(authorization)(text, false)).toBe(expected);
   });
 
-  it('no text is masked if no credential was sent', () => {
+  it('masks no text if no credential was sent', () => {
     expect(makeRedaction(undefined)('Bearer x', true)).toBe('Bearer x');
   });
 
-  it('at any place, and all other text is kept', () => {
+  it('masks a credential at any position and preserves all other text', () => {
     const visible = fc.stringMatching(/^[!-~]{8,40}$/);
     const spelling = fc.constantFrom<(text: string) => string>(
       text => text,
       text => text.replaceAll('/', '\\/'),
     );
-    // No visible ASCII, so that what is around is no part of a credential.
+    // The surrounding text has no visible ASCII, so it contains no part of a credential.
     const around = fc.string({ unit: fc.constantFrom(' ', 'é', '\u{1f600}', '\n'), minLength: 1 });
     fc.assert(
       fc.property(visible, spelling, fc.array(around, { minLength: 2, maxLength: 5 }), (credential, spell, parts) => {
@@ -73,7 +73,7 @@ describe('the credential in a response is masked', () => {
     );
   });
 
-  it('at each character of each occurrence, and only there', () => {
+  it('masks exactly the characters of all occurrences', () => {
     const repetitive = (minLength: number, maxLength: number) =>
       fc.string({ unit: fc.constantFrom('a', 'b', '/', '\\'), minLength, maxLength });
     fc.assert(
@@ -93,20 +93,20 @@ describe('the credential in a response is masked', () => {
   });
 });
 
-describe('a credential that the end of the response cuts off is masked', () => {
+describe('the redaction of a credential at a truncated end', () => {
   it.each([
-    ['from its first character', 'Bearer s3cr3t-t0ken', 'you sent s3cr3t-t0', 'you sent ***'],
-    ['if it is two characters long', 'Bearer s3cr3t-t0ken', 'you sent Be', 'you sent ***'],
-    ['also of the password', basicOf('user:12345678'), 'with 1234567', 'with ***'],
+    ['masks from the first character', 'Bearer s3cr3t-t0ken', 'you sent s3cr3t-t0', 'you sent ***'],
+    ['masks two characters', 'Bearer s3cr3t-t0ken', 'you sent Be', 'you sent ***'],
+    ['masks a password', basicOf('user:12345678'), 'with 1234567', 'with ***'],
     ['between escapes', 'Bearer a/b/c/d', '{"h":"a\\/b\\/', '{"h":"***'],
-    ['within an escape', 'Bearer a/b/c/d', '{"h":"a\\/b\\', '{"h":"***'],
-    ['after one that is whole', 'Bearer abab', 'abab, aba', '***, ***'],
-    ['from the longest beginning', 'Bearer ababac', 'x ababa', 'x ***'],
+    ['masks a value within an escape sequence', 'Bearer a/b/c/d', '{"h":"a\\/b\\', '{"h":"***'],
+    ['masks a value after a complete occurrence', 'Bearer abab', 'abab, aba', '***, ***'],
+    ['masks the longest prefix', 'Bearer ababac', 'x ababa', 'x ***'],
   ])('%s', (_, authorization, text, expected) => {
     expect(makeRedaction(authorization)(text, true)).toBe(expected);
   });
 
-  it('at any length', () => {
+  it('masks a prefix of any length', () => {
     const credential = 'Zq/"\\7/<K';
     for (const spelling of [credential, credential.replaceAll('/', '\\/')]) {
       for (let length = 1; length <= spelling.length; length++) {
@@ -120,11 +120,11 @@ describe('a credential that the end of the response cuts off is masked', () => {
 it.each<[string, string, string]>([
   ['backslashes', `${'\\'.repeat(26)}b`, '\\'.repeat(52)],
   ['one letter', `${'a'.repeat(2_047)}b`, 'a'.repeat(65_536)],
-  ['one letter behind another', `b${'a'.repeat(2_047)}`, 'a'.repeat(65_536)],
+  ['one letter after many others', `b${'a'.repeat(2_047)}`, 'a'.repeat(65_536)],
   ['many backslashes', `${'\\'.repeat(2_047)}b`, '\\'.repeat(65_536)],
   ['escaped slashes', `${'/'.repeat(2_047)}b`, '\\/'.repeat(32_768)],
   ['a credential of one character', 'a', 'a'.repeat(65_536)],
   ['Basic', basicOf(`${'a'.repeat(700)}:${'a'.repeat(800)}b`), 'a'.repeat(65_536)],
-])('masking %s takes no longer than reading', (_, authorization, text) => {
+])('masks %s in linear time', (_, authorization, text) => {
   expect(processorTimeOf(() => makeRedaction(authorization)(text, true))).toBeLessThan(1_000);
 });

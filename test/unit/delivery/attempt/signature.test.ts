@@ -9,14 +9,14 @@ const secretOf = (bytes: Uint8Array): string => `whsec_${Buffer.from(bytes).toSt
 const bytes = fc.uint8Array({ minLength: 24, maxLength: 64 });
 
 describe('the webhook-signature header', () => {
-  it('is that of the example in the Standard Webhooks specification', () => {
+  it('equals the example in the Standard Webhooks specification', () => {
     const content = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: 1_614_265_330, body: '{"test": 2432232314}' };
     expect(signatureHeader(content, ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'])).toBe(
       'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
     );
   });
 
-  it('verifies with the published library, under each of several secrets', () => {
+  it('can be verified by the published library with each of several secrets', () => {
     const timestamp = Math.floor(Date.now() / 1_000);
     fc.assert(
       fc.property(fc.array(bytes, { minLength: 1, maxLength: 4 }), fc.json(), (keys, body) => {

@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { makeStage, type Stage } from '../../../support/stage.ts';
 import { answer } from '../builders.ts';
 
-/* The line and the metrics of an attempt (`docs/logs.md`, `docs/runbook.md`): operators search and are alarmed by them. */
+/* The log line and the metrics of an attempt, which operators and alarms use (`docs/logs.md`, `docs/runbook.md`). */
 
 let stage: Stage;
 let messageId = '';
@@ -17,7 +17,7 @@ const lines = async () => {
   return stage.lines.map(line => JSON.parse(line));
 };
 
-it('an attempt has one line, without URL, body or response', async () => {
+it('an attempt logs one line without the URL, the body or the response', async () => {
   stage.answers.push(answer(500, {}, 'canary-response'));
   const written = await lines();
   const ids = { deliveryId: stage.only().id, account: 'conta-1', event: 'demanda.criada', messageId, attempt: 1 };
@@ -26,7 +26,7 @@ it('an attempt has one line, without URL, body or response', async () => {
   expect(written).toEqual([['delivery.attempt', { ...ids, ...outcome, ...next }]]);
 });
 
-it('the line of an attempt without an answer has the cause and the code of the error', async () => {
+it('the log line of an attempt without a response contains the cause and the error code', async () => {
   stage.answers.push({ outcome: 'connection', cause: 'reset', errorCode: 'EPIPE', durationMs: 1 });
   const named = { result: 'connection', cause: 'reset', status: null, errorCode: 'EPIPE' };
   expect(await lines()).toMatchObject([['delivery.attempt', named]]);
@@ -38,9 +38,9 @@ const ours = { InternalError: 1 };
 it.each([
   ['a success', answer(200), { Delivered: 1 }, {}],
   ['a failure', answer(401), { Delivered: 0 }, {}],
-  ['a refused address', { ...error, outcome: 'blocked' }, { Delivered: 0, Blocked: 1 }, { Blocked: 1 }],
-  ['our own fault', { ...error, outcome: 'internal_error' }, { Delivered: 0, ...ours }, ours],
-] as const)('an attempt that ends with %s is counted; for a test only faults of our own are', async (...row) => {
+  ['a blocked address', { ...error, outcome: 'blocked' }, { Delivered: 0, Blocked: 1 }, { Blocked: 1 }],
+  ['an internal error', { ...error, outcome: 'internal_error' }, { Delivered: 0, ...ours }, ours],
+] as const)('counts an attempt that ends with %s, and for tests only internal errors', async (...row) => {
   const [, posted, ofEvent, ofTest] = row;
   stage.answers.push(posted);
   stage.publishEvent();
@@ -55,7 +55,7 @@ it.each([
   expect(another.counts).toEqual(ofTest);
 });
 
-it('a consumer acknowledges its messages once the last attempt has ended', async () => {
+it('a consumer acknowledges its messages when the last attempt has ended', async () => {
   for (let event = 0; event < 3; event++) stage.publishEvent();
   await stage.pass(1);
   expect(stage.waiting('events')).toEqual([]);

@@ -5,10 +5,10 @@ import { makeConsumer } from '../../../../lambdas/delivery/consumer/batch-consum
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { fakeTelemetry } from '../builders.ts';
 
-/* The time that a process needs for an attempt: its timeout of 15 s, and 10 s around it (`docs/delivery.md`, steps 1 and 4). */
+/* A process needs 25 s for an attempt, which is the timeout of 15 s and 10 s for other work (`docs/delivery.md`, steps 1 and 4). */
 
-/** Has a consumer process one message for two rounds, with so much time left. Pauses end at once, overdue by `lateness`. */
-const consume = async (remaining: number, { random = 0.5, lateness = 0 } = {}) => {
+/** Runs a consumer with one message for two rounds and this remaining time. Pauses end at once, with a lag of `lag`. */
+const consume = async (remaining: number, { random = 0.5, lag = 0 } = {}) => {
   let [attempts, receives, moment] = [0, 0, 0];
   const attempt = Promise.withResolvers<'processed'>();
   const sqs: unknown = {
@@ -29,7 +29,7 @@ const consume = async (remaining: number, { random = 0.5, lateness = 0 } = {}) =
     ...{ hasRoomFor: () => true, elapsed: () => moment, random: () => random },
     pause: async milliseconds => {
       await systemTime.turn();
-      moment += milliseconds + lateness;
+      moment += milliseconds + lag;
     },
   });
   const record: Pick<SQSRecord, 'messageId' | 'attributes'> = { messageId: 'a', attributes: {} as never };
@@ -43,17 +43,17 @@ const consume = async (remaining: number, { random = 0.5, lateness = 0 } = {}) =
 it.each([
   [25_000, { attempts: 1, failures: 0 }],
   [24_999, { attempts: 0, failures: 1 }],
-])('a message is attempted if 25 s are left, and otherwise returned: with %i ms', async (remaining, expected) => {
+])('a message is attempted only if at least 25 s are left: %i ms', async (remaining, expected) => {
   expect(await consume(remaining)).toMatchObject(expected);
 });
 
 it.each([0.37, 0.38])(
-  'a process stops receiving 2 to 10 s before, as it draws: with 30 s left and %f',
+  'a process stops receiving at a random time 2 to 10 s early: 30 s left, random value %f',
   async random => {
     expect((await consume(30_000, { random })).receives > 0).toBe(random === 0.37);
   },
 );
 
-it.each([50, 51])('a process stops receiving while its timers are more than 50 ms late: %i ms', async lateness => {
-  expect((await consume(45_000, { lateness })).receives > 0).toBe(lateness <= 50);
+it.each([50, 51])('a process does not receive while its timers lag by more than 50 ms: %i ms', async lag => {
+  expect((await consume(45_000, { lag })).receives > 0).toBe(lag <= 50);
 });

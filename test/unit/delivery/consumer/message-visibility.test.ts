@@ -5,14 +5,14 @@ import { deferral, makeMessageVisibility } from '../../../../lambdas/delivery/co
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { fakeTelemetry } from '../builders.ts';
 
-/* How long a message is hidden (`docs/delivery.md`, steps 1 and 2, "the table is down"), in few calls: SQS bills each. */
+/* The time for which a message is hidden (`docs/delivery.md`, steps 1 and 2, "the table is down"). Messages share calls, which SQS bills. */
 
 const recordOf = (id: number) => {
   const record: Partial<SQSRecord> = { messageId: `message-${id}`, receiptHandle: `handle-${id}` };
   return record as SQSRecord;
 };
 
-/** Creates a queue that refuses each receipt the given number of times. */
+/** Creates a queue that rejects each receipt handle this many times. */
 const queueThat = (refuses: Record<string, number> = {}) => {
   const calls: Record<string, number>[] = [];
   const left = new Map(Object.entries(refuses));
@@ -27,17 +27,17 @@ const queueThat = (refuses: Record<string, number> = {}) => {
   };
   const telemetry = fakeTelemetry();
   const sqs = { send } as unknown as Pick<SQSClient, 'send'>;
-  const given = { ...telemetry, ...systemTime, sqs, queueUrl: 'http://queue', describe: () => ({}) };
-  return { ...makeMessageVisibility(given), calls, telemetry };
+  const dependencies = { ...telemetry, ...systemTime, sqs, queueUrl: 'http://queue', describe: () => ({}) };
+  return { ...makeMessageVisibility(dependencies), calls, telemetry };
 };
 
-it('messages that are hidden in one turn share calls of ten', async () => {
+it('hides the messages of one turn in calls of ten', async () => {
   const { shed, calls } = queueThat();
   await Promise.all(Array.from({ length: 23 }, (_, id) => shed(recordOf(id))));
   expect(calls.map(call => Object.keys(call).length)).toEqual([10, 10, 3]);
 });
 
-it('a message is shed for 1 s, or hidden for whole seconds, and once more if SQS refuses it', async () => {
+it('sheds a message for 1 s, hides one for whole seconds, and retries once if SQS rejects the change', async () => {
   const { hide, shed, calls, telemetry } = queueThat({ 'handle-2': 1, 'handle-3': 2 });
   await Promise.all([hide(recordOf(1), 501), hide(recordOf(2), 59_001), shed(recordOf(3))]);
   expect(calls).toEqual([
@@ -47,6 +47,6 @@ it('a message is shed for 1 s, or hidden for whole seconds, and once more if SQS
   expect(telemetry.logged('message.visibility_unchanged')).toBe(1);
 });
 
-it('a message that could not be processed waits 5 s, and from the sixth receive on 10 s, doubling to 15 min', () => {
+it('defers a message for 5 s, and from the sixth receive for 10 s, doubling up to 15 min', () => {
   expect([1, 5, 6, 7, 12, 13, 1_000].map(deferral)).toEqual([5, 5, 10, 20, 640, 900, 900]);
 });

@@ -10,31 +10,31 @@ import { deliverySchema, eventSchemaFiles, messageSchema } from '../../../../too
 import { eventBodies } from '../../../../tools/openapi/event-webhooks.ts';
 import { eventsToCome, proposalWith } from '../../../support/events-to-come.ts';
 
-// The service and its schemas agree on what an event must be like. `wrongEvents` are about the fields that every event has. The other
-// events are those of a catalogue with fields of each kind, so that a field of the product's is a row and no more.
+// The service and the published schemas accept the same events. `wrongEvents` tests the fields that every event has. The other cases use
+// a catalogue with fields of each kind, so a new field of the product needs only a row.
 
 const text = 'must be a string of 1 to 5 characters';
 const patterned = 'must be a string of 1 to 8 characters that matches ^[a-z][a-z0-9_]*$';
 const number = 'must be a whole number from 1 to 2^53 - 1';
 const demand = (values: object) => ({ id_conta: 'acme', event: 'demanda.criada', id_demanda: 10, ...values });
 
-/** Values that a proposal may have; what is undefined is absent. */
+/** Valid values of a proposal. Undefined values are absent. */
 const right: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
   ['with all fields', {}],
   ['without the optional text', { canal: undefined }],
   ['without the optional number', { valor: undefined }],
   ['without both', { canal: undefined, valor: undefined }],
-  ['with the longest text of a pattern', { canal: 'a2345_78' }],
-  ['with the shortest', { canal: 'a' }],
+  ['with the longest text for a pattern', { canal: 'a2345_78' }],
+  ['with the shortest text for a pattern', { canal: 'a' }],
   ['with the smallest number', { valor: 1 }],
-  ['with the greatest', { valor: Number.MAX_SAFE_INTEGER }],
-  ['with a text of characters outside the BMP, each of which counts once', { protocolo: '💧💧💧💧💧' }],
-  ['with surrogates that are alone, each of which counts once', { protocolo: '\ud83d\ud83d\ud83d\ud83d\ud83d' }],
-  ['with a text of control characters', { protocolo: '\u0000\n\t' }],
+  ['with the largest number', { valor: Number.MAX_SAFE_INTEGER }],
+  ['with characters outside the BMP, which count once each', { protocolo: '💧💧💧💧💧' }],
+  ['with lone surrogates, which count once each', { protocolo: '\ud83d\ud83d\ud83d\ud83d\ud83d' }],
+  ['with control characters', { protocolo: '\u0000\n\t' }],
   ['with accents', { protocolo: 'ação' }],
 ];
 
-/** A field, the value that it cannot have, and why. */
+/** A field, an invalid value and the reason. */
 const wrong: readonly (readonly [string, string, unknown, string])[] = [
   ['a required text is absent', 'protocolo', undefined, 'is missing'],
   ['a required text is null', 'protocolo', null, text],
@@ -47,22 +47,22 @@ const wrong: readonly (readonly [string, string, unknown, string])[] = [
   ['an optional text is null', 'canal', null, patterned],
   ['an optional text is true', 'canal', true, patterned],
   ['an optional text is a number', 'canal', 7, patterned],
-  ['a text of a pattern is empty', 'canal', '', patterned],
-  ['its first character is another', 'canal', '1app', patterned],
-  ['its last is another', 'canal', 'app-', patterned],
-  ['it is in capitals', 'canal', 'APP', patterned],
+  ['a text with a pattern is empty', 'canal', '', patterned],
+  ['its first character does not match the pattern', 'canal', '1app', patterned],
+  ['its last character does not match the pattern', 'canal', 'app-', patterned],
+  ['it has capital letters', 'canal', 'APP', patterned],
   ['it ends with a line break', 'canal', 'app\n', patterned],
-  ['it starts with one', 'canal', '\napp', patterned],
-  ['its second line is right', 'canal', '!\napp', patterned],
-  ['it has a digit of another script', 'canal', 'a١', patterned],
+  ['it starts with a line break', 'canal', '\napp', patterned],
+  ['only its second line matches the pattern', 'canal', '!\napp', patterned],
+  ['it has a digit from another script', 'canal', 'a١', patterned],
   ['it has an accent', 'canal', 'ação', patterned],
-  ['it is right but for its length', 'canal', 'a23456789', patterned],
+  ['only its length is invalid', 'canal', 'a23456789', patterned],
   ['an optional number is null', 'valor', null, number],
   ['an optional number is a text', 'valor', '990', number],
   ['an optional number is true', 'valor', true, number],
   ['an optional number is 0', 'valor', 0, number],
   ['an optional number has a fraction', 'valor', 9.5, number],
-  ['an optional number is beyond 2^53 - 1', 'valor', 2 ** 53, number],
+  ['an optional number is over 2^53 - 1', 'valor', 2 ** 53, number],
 ];
 
 const account = 'must be a string of 1 to 64 letters, digits, _ or -, and not _smoke';
@@ -70,26 +70,26 @@ const id = 'must be a string of 1 to 128 characters';
 const oneOf = `must be one of ${EVENT_NAMES.join(', ')}`;
 const notObject = 'the message is not a JSON object';
 
-/** An invalid message, and the reason that the service returns. */
+/** An invalid message and the reason that the service returns. */
 const wrongEvents: readonly (readonly [string, unknown, string])[] = [
   ['null', null, notObject],
   ['a list', [{}], notObject],
   ['a text', 'demanda.criada', notObject],
   ['a number', 1, notObject],
   ['true', true, notObject],
-  ['nothing', {}, 'event: is missing; id_conta: is missing; id_demanda: is missing'],
-  ['a proposal alone', { id_proposta: 20, id_demanda: 10 }, 'event: is missing; id_conta: is missing'],
+  ['an empty object', {}, 'event: is missing; id_conta: is missing; id_demanda: is missing'],
+  ['only a proposal', { id_proposta: 20, id_demanda: 10 }, 'event: is missing; id_conta: is missing'],
   ...([null, 1, ['demanda.criada'], {}] as const).map(
     event => [`event: ${JSON.stringify(event)}`, demand({ event }), 'event: must be a string'] as const,
   ),
   ...['demanda.inventada', 'DEMANDA.CRIADA', '', ' demanda.criada', 'demanda.criada\n', 'constructor', '__proto__'].map(
     event => [`event: ${JSON.stringify(event)}`, demand({ event }), `event: ${oneOf}`] as const,
   ),
-  ['no account', demand({ id_conta: undefined }), 'id_conta: is missing'],
+  ['a missing account', demand({ id_conta: undefined }), 'id_conta: is missing'],
   ...['', 'a'.repeat(65), 'a/b', 'a b', 'acme\n', 'ação', '\uff11', '_smoke', 1, null, true, ['acme']].map(
     id_conta => [`id_conta: ${JSON.stringify(id_conta)}`, demand({ id_conta }), `id_conta: ${account}`] as const,
   ),
-  ['no demand', demand({ id_demanda: undefined }), 'id_demanda: is missing'],
+  ['a missing demand', demand({ id_demanda: undefined }), 'id_demanda: is missing'],
   ...[0, -7, 7.5, 0.5, -0.5, 2 ** 53, 1e300, '7', '', null, true, false, [7], {}].map(
     id_demanda =>
       [`id_demanda: ${JSON.stringify(id_demanda)}`, demand({ id_demanda }), `id_demanda: ${number}`] as const,
@@ -97,15 +97,15 @@ const wrongEvents: readonly (readonly [string, unknown, string])[] = [
   ...['', 'x'.repeat(129), '💧'.repeat(129), '\udca7'.repeat(129), null, 5, true, ['x']].map(
     value => [`id: ${JSON.stringify(value).slice(0, 20)}`, demand({ id: value }), `id: ${id}`] as const,
   ),
-  ['no proposal in an event that has one', demand({ event: 'proposta.recebida' }), 'id_proposta: is missing'],
+  ['a missing proposal in an event that has one', demand({ event: 'proposta.recebida' }), 'id_proposta: is missing'],
   [
-    'everything wrong at once',
+    'a message in which every field is invalid',
     { id_conta: 'a b', event: 'proposta.recebida', id_demanda: '10', id_proposta: 0, id: '' },
     `id_conta: ${account}; id: ${id}; id_proposta: ${number}; id_demanda: ${number}`,
   ],
 ];
 
-/** Ids that a message may have. */
+/** Valid ids of a message. */
 const rightIds = [
   undefined,
   '1',
@@ -132,7 +132,7 @@ const productSchemas = EVENT_NAMES.map(name => ajv.compile(messageSchema(busines
 const isDelivery = ajv.compile(deliverySchema(eventsToCome, 'proposta.recebida'));
 
 describe('the service and the schemas', () => {
-  it.each(right)('take an event %s', (_case, values) => {
+  it.each(right)('accept an event %s', (_case, values) => {
     expect(bodyOf(service(proposalWith(values)))).toBe(deliveredWith(values));
     expect(isMessage(proposalWith(values))).toBe(true);
     expect(isDelivery(JSON.parse(deliveredWith(values)))).toBe(true);
@@ -152,7 +152,7 @@ describe('the service and the schemas', () => {
     expect(productSchemas.some(isValid => isValid(given))).toBe(false);
   });
 
-  it.each(rightIds)('take the id %j', value => {
+  it.each(rightIds)('accept the id %j', value => {
     const text = JSON.stringify(demand({ id: value }));
     const deliveryId = deliveryIdOf('acme', 'demanda.criada', value ?? 'message-1');
     const parsed = parseEventMessage(text, 'message-1', 'https://d.example');
@@ -160,11 +160,11 @@ describe('the service and the schemas', () => {
     expect(productSchemas.filter(isValid => isValid(JSON.parse(text)))).toHaveLength(1);
   });
 
-  it('ignore a field that the event does not have, whatever its value', () => {
+  it('ignore a field that the event does not have, for any value', () => {
     expect(bodyOf(service(ofAnotherEvent))).toBe('{"event":"demanda.criada","id_demanda":10,"canal":"app"}');
   });
 
-  it.each(EVENT_NAMES)('take one event of the name %s', name => {
+  it.each(EVENT_NAMES)('accept exactly one event with the name %s', name => {
     const message = businessEvents.message(name, { id_conta: 'acme' }, businessEvents.exampleValues);
     expect(productSchemas.filter(isValid => isValid(message))).toHaveLength(1);
   });
@@ -177,7 +177,7 @@ describe('the service and the schemas', () => {
 describe('the generated schemas and bodies', () => {
   const required = ['id_proposta', 'id_demanda', 'protocolo'];
 
-  it('have the values of documents and of tests', () => {
+  it('contain the values of the documentation and of tests', () => {
     expect(messageSchema(eventsToCome, 'proposta.recebida').examples).toEqual([
       { ...proposalWith({}), id: 'example-1' },
     ]);
@@ -186,20 +186,20 @@ describe('the generated schemas and bodies', () => {
     );
   });
 
-  it.each(['protocolo', 'valor', 'nothing'])('have no link that is made of %s', name => {
+  it.each(['protocolo', 'valor', 'nothing'])('have no link with the field %s', name => {
     const link = { ...(eventsToCome.rows['proposta.recebida'].link as EventLink<string>), of: ['id_demanda', name] };
     const row = { ...eventsToCome.rows['proposta.recebida'], link };
     const rows = { ...eventsToCome.rows, 'proposta.recebida': row };
     expect(() => makeEventFormat({ fields: eventsToCome.fields, rows })).toThrow(name);
   });
 
-  it('have no pattern that programs read otherwise than the service', () => {
+  it('have no pattern that other programs interpret differently', () => {
     const fields = { ...eventsToCome.fields, canal: { ...eventsToCome.fields.canal, pattern: /^.+$/ } as EventField };
     const events = makeEventFormat({ fields, rows: eventsToCome.rows });
     expect(() => eventSchemaFiles(events)).toThrow('The pattern of canal');
   });
 
-  it('describe the fields, and require only those that are not optional', () => {
+  it('describe all fields and require only those that are not optional', () => {
     const { properties, required: ofMessage } = messageSchema(eventsToCome, 'proposta.recebida');
     expect(properties).toMatchObject({
       protocolo: { type: 'string', description: 'The protocol.', minLength: 1, maxLength: 5 },

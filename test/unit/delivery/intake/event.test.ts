@@ -13,7 +13,7 @@ import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { EVENT_NAMES, type EventName } from '../../../../lambdas/webhooks/webhook.ts';
 import { eventsToCome } from '../../../support/events-to-come.ts';
 
-/* Events and the bodies that are delivered (`docs/publishing.md`). */
+/* The parsing of events and the bodies of their deliveries (`docs/publishing.md`). */
 
 const parseText = (text: string) => parseEventMessage(text, 'message-1', 'https://demandas.com.br');
 const parse = (message: unknown) => parseText(JSON.stringify(message));
@@ -42,64 +42,64 @@ describe('copies of an event', () => {
   const ofLater = (changes: object) => body({ ...known, ...changes }, undefined, later);
 
   it.each([
-    ['the same', body({}), body({}), true],
+    ['equal fields', body({}), body({}), true],
     ['another demand', body({}), body({ id_demanda: 8 }), false],
     ['another proposal', body({}), body({ id_proposta: 8 }), false],
-    ['fields that are unknown', body({}), body({ secreto: 'x' }), true],
+    ['unknown fields', body({}), body({ secreto: 'x' }), true],
     ['links to another address', body({}), body({}, 'https://other.com.br'), true],
     ['another value of an optional field', ofLater({}), ofLater({ canal: 'web' }), false],
     ['no value of an optional field', ofLater({}), ofLater({ canal: undefined }), false],
-    ['a value of an optional field that the first lacks', ofLater({ canal: undefined }), ofLater({}), false],
-  ])('with %s have the same content or not', (_what, stored, copy, expected) => {
+    ['an additional value of an optional field', ofLater({ canal: undefined }), ofLater({}), false],
+  ])('with %s are compared by their content', (_case, stored, copy, expected) => {
     expect(haveSameContent(stored, copy)).toBe(expected);
   });
 });
 
-const given = { id_conta: 'c', event: 'demanda.criada', id: 'x' };
+const incomplete = { id_conta: 'c', event: 'demanda.criada', id: 'x' };
 
 it.each([
-  ['a field is missing', given, deliveryIdOf('c', 'demanda.criada', 'x')],
-  ['the event is unknown', { ...given, event: 'x.y', id_demanda: 1 }, deliveryIdOf('c', 'x.y', 'x')],
-  ['it has a message id alone', { ...given, id: undefined }, deliveryIdOf('c', 'demanda.criada', 'message-1')],
-  ['its account is no text', { ...given, id_conta: 1 }, undefined],
-  ['its id is no text', { ...given, id: 5 }, undefined],
-  ['it is no object', [], undefined],
-])('a rejected message names the delivery that it would have been if %s', (_case, message, deliveryId) => {
+  ['a field is missing', incomplete, deliveryIdOf('c', 'demanda.criada', 'x')],
+  ['the event is unknown', { ...incomplete, event: 'x.y', id_demanda: 1 }, deliveryIdOf('c', 'x.y', 'x')],
+  ['it has only a message id', { ...incomplete, id: undefined }, deliveryIdOf('c', 'demanda.criada', 'message-1')],
+  ['its account is not a string', { ...incomplete, id_conta: 1 }, undefined],
+  ['its id is not a string', { ...incomplete, id: 5 }, undefined],
+  ['it is not an object', [], undefined],
+])('returns the delivery id of a rejected message, if it can be computed: %s', (_case, message, deliveryId) => {
   expect({ deliveryId: undefined, ...parse(message) }).toMatchObject({ outcome: 'rejected', deliveryId });
 });
 
-describe('a message that a service wrapped in an envelope of its own', () => {
+describe('an event in the envelope of a service', () => {
   const event = { id_conta: 'c', event: 'demanda.criada', id_demanda: 1 };
   const Message = JSON.stringify(event);
   const notification = { Type: 'Notification', MessageId: 'm', TopicArn: 'arn:aws:sns:r:1:t', Message };
   const ruled = { version: '0', id: 'e', 'detail-type': 'demand', source: 'demands', account: '1', detail: event };
 
   it.each([
-    ['an SNS topic', notification, /^event: is missing; .*SNS topic: switch on raw message delivery/],
+    ['an SNS topic', notification, /^event: is missing; .*SNS topic: enable raw message delivery/],
     [
-      'an SNS topic that wants its subscription confirmed',
+      'the subscription confirmation of an SNS topic',
       { ...notification, Type: 'SubscriptionConfirmation', Token: 't', SubscribeURL: 'https://sns' },
-      /^event: is missing; an SNS topic asks to confirm .*: let the account of the events queue subscribe$/,
+      /^event: is missing; this is the subscription confirmation of an SNS topic.*: subscribe from the account of the events queue$/,
     ],
-    ['EventBridge', ruled, /^event: is missing; .*EventBridge rule: .*InputPath \$\.detail, or an input transformer/],
+    ['EventBridge', ruled, /^event: is missing; .*EventBridge rule: set InputPath .* or use an input transformer/],
     ['another', { Message: 'x', detail: 'y' }, /^event: is missing; id_conta: is missing; id_demanda: is missing$/],
-  ])('%s: is malformed, and the detail explains what to do', (_service, message, detail) => {
+  ])('is malformed, and the detail explains the fix: %s', (_service, message, detail) => {
     expect(parse(message)).toMatchObject({ reason: 'malformed', detail: expect.stringMatching(detail) });
   });
 
-  it('is an event if it has the fields of an event', () => {
+  it('is valid if it has the fields of an event', () => {
     expect(parse({ ...ruled, ...event }).outcome).toBe('event');
   });
 });
 
-describe('an event of the account of smoke tests', () => {
+describe('an event for the account of smoke tests', () => {
   const ofSmoke = { ...exampleOf('demanda.criada'), id_conta: '_smoke' };
   it.each([
     ['without an id', undefined],
     ['with another id', 'order-981'],
-    ['with an id that is longer than a test’s', 'A'.repeat(23)],
-    ['with a number', 1],
-  ])('is rejected %s: it was sent by mistake', (_case, id) => {
+    ['with an id that is too long', 'A'.repeat(23)],
+    ['with a number as id', 1],
+  ])('is rejected %s', (_case, id) => {
     const detail = expect.stringMatching(/id_conta: must be .* and not _smoke/);
     expect(parse({ ...ofSmoke, id })).toMatchObject({ reason: 'malformed', detail });
   });
@@ -114,12 +114,12 @@ describe('an event of the account of smoke tests', () => {
 
 describe('the body of a delivery', () => {
   // `docs-events.test.ts` compares the body of each event with the page, byte for byte.
-  it.each(EVENT_NAMES)('%s: neither a link nor anything else of the message changes it', event => {
+  it.each(EVENT_NAMES)('does not change with a link or an unknown field in the message: %s', event => {
     const message = exampleOf(event);
     expect(bodyOf({ ...message, link: 'https://evil.com', secreto: 'x' })).toBe(bodyOf(message));
   });
 
-  it('has zeros for ids in a test', () => {
+  it('contains zeros as ids in a test', () => {
     expect(sampleBody('demanda.criada', 'https://demandas.com.br')).toBe('{"event":"demanda.criada","id_demanda":0}');
     expect(sampleBody('mensagem.recebida', 'https://demandas.com.br')).toBe(
       '{"event":"mensagem.recebida","id_proposta":0,"id_demanda":0,"link":"https://demandas.com.br/propostas/0"}',
@@ -137,7 +137,7 @@ describe('the schema of a delivered body', () => {
     ),
   );
 
-  it('holds for every body that is built, an event’s or a test’s, in its order', () => {
+  it('accepts the body of every event and test, in the same order', () => {
     fc.assert(
       fc.property(fc.constantFrom(...EVENT_NAMES), values, (event, own) => {
         const body = JSON.parse(bodyOf(businessEvents.message(event, { id_conta: 'c' }, own)));
@@ -148,7 +148,7 @@ describe('the schema of a delivered body', () => {
     );
   });
 
-  it.each(EVENT_NAMES)('%s: rejects another event’s name, an unknown field and a missing one', event => {
+  it.each(EVENT_NAMES)('rejects the name of another event, an unknown field and a missing field: %s', event => {
     const body = JSON.parse(sampleBody(event, 'https://demandas.com.br'));
     const { id_demanda, ...withoutDemand } = body;
     for (const wrong of [{ ...body, event: 'x.y' }, { ...body, id_conta: 'c' }, withoutDemand]) {
@@ -158,7 +158,7 @@ describe('the schema of a delivered body', () => {
   });
 });
 
-it('the delivery id is evt_ and 27 characters of the hash over account, event and the publisher’s id', () => {
+it('the delivery id is evt_ and 27 characters of a hash of the account, the event and the publisher’s id', () => {
   fc.assert(
     fc.property(fc.string(), fc.constantFrom(...EVENT_NAMES), fc.string(), (account, event, id) => {
       const digest = createHash('sha256')
@@ -169,17 +169,17 @@ it('the delivery id is evt_ and 27 characters of the hash over account, event an
   );
 });
 
-// `event-fields.test.ts` tests what an event must be like, field by field.
-describe('messages that are no event', () => {
+// `event-fields.test.ts` tests the valid values of each field.
+describe('parseEventMessage', () => {
   it.each([
     ['no JSON', 'oops', 'malformed'],
     ['nothing', '', 'malformed'],
     ['an unknown event', JSON.stringify({ ...exampleOf('demanda.criada'), event: '__proto__' }), 'unknown_event'],
-  ])('are refused with a reason: %s', (_, text, reason) => {
+  ])('rejects a message with a reason: %s', (_, text, reason) => {
     expect(rejectionOf(text)).toEqual({ reason, detail: expect.stringMatching(/./) });
   });
 
-  it('takes any text without throwing, and never repeats it in the detail', () => {
+  it('never throws, and never quotes the message in the detail', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), text => {
         const canary = `canary-${text.length}-7f3a`;

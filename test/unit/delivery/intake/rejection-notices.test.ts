@@ -22,14 +22,14 @@ const notice = (changes: Partial<RejectionNotice> = {}): RejectionNotice => ({
 });
 
 describe('a rejected event', () => {
-  it('is notified with its message id, its own id, sender, reason and detail', async () => {
+  it('causes a notice with the message id, the publisher’s id, the sender, the reason and the detail', async () => {
     const messageId = stage.publish({ ...whole, id: 'demand-7', id_demanda: 'seven' });
     await stage.pass(1);
     const detail = 'id_demanda: must be a whole number from 1 to 2^53 - 1';
     expect(stage.notices()).toEqual([notice({ messageId, id: 'demand-7', detail })]);
   });
 
-  it('is notified with the message id that its publisher received, though an operator sent it again', async () => {
+  it('causes a notice with the original message id after a redrive', async () => {
     stage.publish('no JSON', { original_message_id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f' });
     await stage.pass(1);
     expect(stage.notices()).toMatchObject([{ messageId: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f' }]);
@@ -43,27 +43,27 @@ describe('a rejected event', () => {
     ['an object as id', { event: 'x', id: { secreto: 1 } }, null],
     ['an empty id', { event: 'x', id: '' }, ''],
     ['an id of 128 characters', { event: 'x', id: '😀'.repeat(128) }, '😀'.repeat(128)],
-    ['a longer id: it is cut to 128 characters', { event: 'x', id: '😀'.repeat(200_000) }, '😀'.repeat(128)],
-    ['an id of half a character', { event: 'x', id: '\ud83d' }, '\ud83d'],
-    ['an id that SQS takes escaped only', '{"event":"x","id":"\\ufffe"}', '\ufffe'],
-  ])('with %s', async (_case, message, id) => {
+    ['a longer id, which is truncated to 128 characters', { event: 'x', id: '😀'.repeat(200_000) }, '😀'.repeat(128)],
+    ['an id that is a lone surrogate', { event: 'x', id: '\ud83d' }, '\ud83d'],
+    ['an id that SQS accepts only if it is escaped', '{"event":"x","id":"\\ufffe"}', '\ufffe'],
+  ])('causes a notice for a message with %s', async (_case, message, id) => {
     stage.publish(message);
     await stage.pass(1);
     expect(stage.notices()).toMatchObject([{ id }]);
     expect(stage.published()[0]?.Message).toMatch(/^[ -~]+$/);
   });
 
-  it('is not quoted further in a notice or the log', async () => {
+  it('is not quoted in the notice or the log, except for its id', async () => {
     const canary = 'Canary8F2C';
     const body = { [canary]: canary, id_conta: `${canary} `, id_demanda: canary, autorizacao: canary, link: canary };
-    const original_message_id = `ana@example.com ${canary}`; // anybody can write attributes
+    const original_message_id = `ana@example.com ${canary}`; // any sender can set attributes
     for (const event of [canary, 'demanda.criada', 5]) stage.publish({ ...body, event }, { original_message_id });
     await stage.pass(1);
     expect(stage.notices()).toHaveLength(3);
     expect(JSON.stringify([stage.notices(), stage.lines])).not.toContain(canary);
   });
 
-  it('has its account and event in the log, by which operators list it, and not in the notice', async () => {
+  it('has its account and event in the log, but not in the notice', async () => {
     stage.publish({ id_conta: 'conta-1', event: 'demanda.criada' });
     await stage.pass(1);
     const refused = stage.lines.find(line => line.includes('event.rejected'));
@@ -79,7 +79,7 @@ describe('a rejected event', () => {
     expect(stage.waiting('events')).toHaveLength(1);
   });
 
-  it('is one dead-letter message if it cannot be deleted', async () => {
+  it('causes only one dead-letter message if its deletion fails', async () => {
     stage.faults.fateOf = ({ operation }) => (operation === 'DeleteMessage' ? 'failed' : 'fine');
     stage.publish('no JSON');
     await stage.pass(100);
@@ -87,14 +87,14 @@ describe('a rejected event', () => {
     expect(stage.logged('message.not_deleted')).toBe(1);
   });
 
-  it('has no attribute for an unknown sender, because SQS rejects an empty one', async () => {
+  it('has no attribute for an unknown sender, because SQS rejects empty attributes', async () => {
     stage.publish('no JSON', {}, '');
     await stage.pass(1);
     expect(stage.deadLetters()).toEqual([expect.not.objectContaining({ sender: expect.anything() })]);
   });
 
   it.each(['SendMessage', 'Publish'])(
-    'is stored once, before it is notified, if its process dies before its %s',
+    'causes one dead-letter message, before its notice, if the process dies before %s',
     async dying => {
       stage.faults.fateOf = ({ operation }) => (operation === dying ? 'dies_before' : 'fine');
       stage.publish('no JSON');
@@ -106,7 +106,7 @@ describe('a rejected event', () => {
     },
   );
 
-  it('is acknowledged while the topic is down, which is counted and logged', async () => {
+  it('is acknowledged while the topic is down, and the failure is counted and logged', async () => {
     stage.faults.fateOf = ({ service }) => (service === 'sns' ? 'failed' : 'fine');
     stage.publish('no JSON');
     stage.publish('no JSON');
@@ -118,7 +118,7 @@ describe('a rejected event', () => {
   });
 });
 
-it('a copy of an event is dropped and logged, and notified if its fields differ', async () => {
+it('a copy of an event is dropped and logged, and causes a notice if its fields differ', async () => {
   await stage.register();
   stage.publishEvent({ id: 'demand-7' });
   await stage.pass(1);
@@ -141,7 +141,7 @@ describe('the notices of a process', () => {
     return { ...refusals, add, telemetry };
   };
 
-  it('are at most ten in a minute of the clock for each reason, of all senders together', async () => {
+  it('are limited to ten per clock minute and reason, for all senders together', async () => {
     const sent: RejectionNotice[] = [];
     const { add, settled } = startProcess(async one => void sent.push(one));
     const count = (wanted: string) => sent.filter(({ reason }) => reason === wanted).length;
@@ -158,14 +158,14 @@ describe('the notices of a process', () => {
     expect(count('malformed')).toBe(20);
   });
 
-  it('use up the minute when they fail: a topic that is down gets ten calls', async () => {
+  it('count even if they fail, so a topic that is down receives ten calls', async () => {
     const { add, settled, telemetry } = startProcess(() => Promise.reject(new Error('the topic is down')));
     add(30);
     await settled();
     expect(telemetry.counts).toEqual({ NoticeNotSent: 10 });
   });
 
-  it('are all sent or failed before an invocation ends', async () => {
+  it('are all sent or have failed before an invocation ends', async () => {
     const hanging = Promise.withResolvers<void>();
     const { add, settled } = startProcess(() => hanging.promise);
     add(1);

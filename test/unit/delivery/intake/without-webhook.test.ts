@@ -7,11 +7,11 @@ import { type FrozenClock, frozenClock } from '../../../support/clock.ts';
 import { makeStage } from '../../../support/stage.ts';
 import { fakeTelemetry, noon } from '../builders.ts';
 
-/* Events without a webhook: `GET /v1/webhooks` lists the latest of each name for 30 days (`docs/en/webhooks.md`). */
+/* `GET /v1/webhooks` lists the latest event without a webhook of each name for 30 days (`docs/en/webhooks.md`). */
 
 const [minute, hour, day] = [60_000, 60 * 60_000, 24 * 60 * 60_000];
 
-/** A process of the function, over its own store, which by default answers at once. */
+/** Starts a process of the function with its own store, which responds at once by default. */
 const aProcess = (answer: () => Promise<unknown> = async () => ({})) => {
   const clock = frozenClock(noon);
   const writes: string[] = [];
@@ -25,7 +25,7 @@ const aProcess = (answer: () => Promise<unknown> = async () => ({})) => {
 };
 
 describe('an event without a webhook', () => {
-  it('is written once an hour for each account and event', () => {
+  it('is written once per hour, account and event', () => {
     const { note, clock, writes } = aProcess();
     for (let time = 0; time < 24 * 60; time++) {
       for (const account of ['a', 'b']) {
@@ -44,7 +44,7 @@ describe('an event without a webhook', () => {
     expect(writes).toEqual([]);
   });
 
-  it('is written again a minute after a failed write, which has no other effect', async () => {
+  it('is written again 1 minute after a failed write, which has no other effect', async () => {
     const { note, settled, clock, writes, lines } = aProcess(() => Promise.reject(new Error('the table is down')));
     for (let second = 0; second < 60; second++) {
       note('a', 'demanda.criada', clock.now());
@@ -59,7 +59,7 @@ describe('an event without a webhook', () => {
     expect(lines.map(text => JSON.parse(text))).toMatchObject([line, line]);
   });
 
-  it('barely delays the end of an invocation if the table does not answer', async () => {
+  it('delays the end of an invocation by at most 200 ms if the table does not respond', async () => {
     const { note, settled, writes } = aProcess(() => new Promise(() => {}));
     note('a', 'demanda.criada', noon);
     await settled();
@@ -75,21 +75,21 @@ describe('the list of events without a webhook', () => {
     stored = { ...clock.time, dynamo: makeStage().dynamo, table: 'Deliveries' };
   });
   const read = async () => [...(await makeReadWithoutWebhook(stored)('a'))];
-  /** Notes an event in a process that remembers no other. */
+  /** Records an event in a new process. */
   const note = async (eventName: 'demanda.criada' | 'demanda.cancelada', acceptedAt: number) => {
     const process = makeWithoutWebhook({ ...clock.time, ...stored, ...fakeTelemetry() });
     process.note('a', eventName, acceptedAt);
     await process.settled();
   };
 
-  it('has the latest time of each by name, also if an older one is sent again', async () => {
+  it('contains the latest time of each name, even if an older event is sent again', async () => {
     await note('demanda.cancelada', noon - day);
     await note('demanda.criada', noon);
     await note('demanda.criada', noon - hour);
     expect(await read()).toEqual(Object.entries({ 'demanda.cancelada': noon - day, 'demanda.criada': noon }));
   });
 
-  it('leaves out an event after 30 days, whether or not its item is deleted', async () => {
+  it('omits an event after 30 days, even if its item still exists', async () => {
     await note('demanda.criada', noon);
     clock.advance(20 * day);
     await note('demanda.cancelada', clock.now());
@@ -100,7 +100,7 @@ describe('the list of events without a webhook', () => {
   });
 });
 
-it('an event that had a webhook, and a test, are not recorded as without one', async () => {
+it('an event with a webhook and a test are not recorded as events without a webhook', async () => {
   const stage = makeStage();
   await stage.register();
   stage.publishEvent();

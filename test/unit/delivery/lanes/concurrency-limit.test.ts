@@ -5,7 +5,7 @@ import {
   slowLaneSlots,
 } from '../../../../lambdas/delivery/lanes/concurrency-limit.ts';
 
-/* A webhook's share of a process (`docs/delivery.md`, step 1, and ADR 35). */
+/* The number of slots of a webhook in a process (`docs/delivery.md`, step 1, and ADR 35). */
 
 let moment: number;
 let limit: ReturnType<typeof makeConcurrencyLimit>;
@@ -14,18 +14,18 @@ beforeEach(() => {
   limit = makeConcurrencyLimit(fastLaneSlots, 300, () => moment);
 });
 
-/** Enters a key as often as it is admitted, at most `most` times. Returns the functions by which it leaves. */
-const fill = (key: string, most = 1_000) =>
-  Array.from({ length: most }, () => limit.enter(key)).filter(leave => leave !== undefined);
-/** Has a key finish so many messages, each within a moment, while one stays in flight. */
+/** Enters a key as often as it is admitted, at most `max` times. Returns the functions that free the slots. */
+const fill = (key: string, max = 1_000) =>
+  Array.from({ length: max }, () => limit.enter(key)).filter(leave => leave !== undefined);
+/** Finishes this many messages of a key at once, while one message remains in flight. */
 const finish = (key: string, count: number) => {
-  const [stays] = fill(key, 1);
+  const [leaveFirst] = fill(key, 1);
   for (let number = 0; number < count; number++) fill(key, 1)[0]?.();
-  return stays;
+  return leaveFirst;
 };
 
-describe('the share of a webhook in a fast lane', () => {
-  it('is 25 messages, or 5 next to ten messages of others', () => {
+describe('the number of slots of a webhook in a fast lane', () => {
+  it('is 25, or 5 if others have ten messages in flight', () => {
     fill('another', 9);
     expect(fill('one')).toHaveLength(25);
     expect(fill('third')).toHaveLength(5);
@@ -35,12 +35,12 @@ describe('the share of a webhook in a fast lane', () => {
     [1, 26],
     [75, 100],
     [1_000, 100],
-  ])('grows with each message that it finishes: after %s it is %s', (count, share) => {
+  ])('increases with each finished message: after %s messages it is %s', (count, share) => {
     finish('one', count);
     expect(fill('one')).toHaveLength(share - 1);
   });
 
-  it('shrinks by what others have in flight, and to 5 next to ten', () => {
+  it('decreases with the messages of others in flight, to 5 for ten', () => {
     finish('one', 75);
     fill('another', 4);
     expect(fill('one', 70)).toHaveLength(70 - 1);
@@ -49,7 +49,7 @@ describe('the share of a webhook in a fast lane', () => {
     expect(fill('third')).toHaveLength(5 - 1);
   });
 
-  it('is 25 again once a message is in flight for more than half a second', () => {
+  it('is 25 again after a message has been in flight for more than 500 ms', () => {
     const leave = finish('one', 75);
     fill('one', 50);
     moment += 500;
@@ -66,7 +66,7 @@ describe('the share of a webhook in a fast lane', () => {
   });
 });
 
-it('a process whose messages are all of one webhook receives as many as that may use, or all once one takes 0.1 s', () => {
+it('a process with a single webhook receives as many messages as the webhook has slots, or more after 100 ms', () => {
   expect(limit.hasRoomFor(10)).toBe(true);
   fill('one', 15);
   expect([10, 11].map(limit.hasRoomFor)).toEqual([true, false]);
@@ -87,28 +87,28 @@ it.each([
   [20, 100, 3, 4],
   [31, 1, 2, 3],
   [60, 1, 1, 2],
-])('the share in a slow lane of %i processes next to %i webhooks is %i, or %i on request', (...numbers) => {
+])('in a slow lane, %i processes with %i webhooks have %i slots each, or %i on request', (...numbers) => {
   const [processes, webhooks, ...expected] = numbers;
   const webhook = { webhooks, ofOthers: 0, finished: 0, isQuick: true };
-  const shares = [false, true].map(isAskedFor => slowLaneSlots(processes)({ ...webhook, isAskedFor }));
+  const shares = [false, true].map(isRequested => slowLaneSlots(processes)({ ...webhook, isRequested }));
   expect(shares).toEqual(expected);
 });
 
-it('the share in a slow lane counts the webhooks in flight, and the webhook itself', () => {
+it('the webhooks that share a slow lane include the new webhook', () => {
   limit = makeConcurrencyLimit(slowLaneSlots(1), 500, () => 0);
   for (const key of ['a', 'b', 'c']) limit.enter(key);
   expect(fill('d', 200)).toHaveLength(87);
 });
 
 describe('a process is busy', () => {
-  it('for a webhook that uses its share, and for all if it has stopped receiving', () => {
+  it('for a webhook that uses all its slots, and for all webhooks if it has stopped receiving', () => {
     fill('one', 24);
     expect([limit.isBusy('one'), limit.isBusy('one', true)]).toEqual([false, true]);
     fill('one', 1);
     expect([limit.isBusy('one'), limit.isBusy('another')]).toEqual([true, false]);
   });
 
-  it('for all if a tenth of its capacity is used', () => {
+  it('for all webhooks if a tenth of its capacity is occupied', () => {
     for (let at = 0; at < 29; at++) limit.enter(`webhook ${at}`);
     expect(limit.isBusy('another')).toBe(false);
     limit.enter('webhook 29');

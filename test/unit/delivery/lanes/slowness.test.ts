@@ -10,25 +10,25 @@ import {
 import { makeStage } from '../../../support/stage.ts';
 import { answer, noon } from '../builders.ts';
 
-/* When a webhook becomes slow, and quick again (`docs/delivery.md`, step 3). */
+/* The rules by which a webhook becomes slow and quick again (`docs/delivery.md`, step 3). */
 
 const second = 1_000;
 const minute = 60 * second;
 const day = 24 * 60 * minute;
 
-/** Records slow attempts, each with the quick ones before it, at these times, in milliseconds after noon. */
+/** Records slow attempts, each with the quick attempts before it, at these times in milliseconds after noon. */
 const recording = (...recorded: readonly [at: number, slow: number, quick: number][]): Slowness =>
   recorded.reduce((state, [at, slow, quick]) => withSlowAttempts(state, { slow, quick }, noon + at), unknownSlowness);
 
 it.each<[string, boolean, Slowness]>([
   ['one slow attempt', false, recording([0, 1, 0])],
   ['two within 60 s', true, recording([0, 1, 0], [minute - 1, 1, 0])],
-  ['two that are 60 s apart', false, recording([0, 1, 0], [minute, 1, 0])],
+  ['two 60 s apart', false, recording([0, 1, 0], [minute, 1, 0])],
   ['a tenth of 20', true, recording([0, 1, 9], [second, 1, 9])],
   ['less than a tenth', false, recording([0, 1, 9], [second, 1, 10])],
   ['a tenth of 300 in several records', true, recording([0, 10, 90], [20 * second, 10, 90], [59 * second, 10, 90])],
-  ['29 of 291', false, recording([0, 29, 262])],
-  ['two after quick ones more than 60 s ago', true, recording([0, 1, 1_000], [minute, 1, 0], [minute + 1, 1, 0])],
+  ['29 slow attempts of 291', false, recording([0, 29, 262])],
+  ['two after quick attempts more than 60 s ago', true, recording([0, 1, 1_000], [minute, 1, 0], [minute + 1, 1, 0])],
 ])('a webhook with %s is slow: %s', (_, expected, slowness) => {
   expect(isSlow(slowness)).toBe(expected);
 });
@@ -40,23 +40,23 @@ describe('a slow webhook', () => {
     ['before 60 s', slow, minute - 1, false],
     ['after 60 s', slow, minute, true],
     ['60 s after its share was reached', recording([0, 2, 0], [second, 2, 0]), minute, false],
-    ['60 s, with a slow attempt that is no share', recording([0, 2, 0], [second, 1, 99]), minute, true],
+    ['after 60 s with slow attempts below their share', recording([0, 2, 0], [second, 1, 99]), minute, true],
   ])('may become quick again %s: %s', (_, slowness, at, expected) => {
     expect(mayRecover(slowness, noon + at)).toBe(expected);
   });
 
-  it('loses what was recorded once it is quick again, and is not slow by one attempt', () => {
+  it('loses its tallies when it becomes quick again, and one slow attempt does not make it slow', () => {
     const quick = recovered(slow, noon + minute - 1);
     expect(mayRecover(quick, noon + day)).toBe(false);
     expect(isSlow(withSlowAttempts(quick, { slow: 1, quick: 0 }, noon + minute - 1))).toBe(false);
   });
 
-  it('keeps the time at which it became slow', () => {
+  it('retains the time at which it became slow', () => {
     const again = withSlowAttempts(slow, { slow: 2, quick: 0 }, noon + minute);
     expect(again).toMatchObject({ slowSince: noon, reachedAt: noon + minute });
   });
 
-  it('stays slow for twice as long with each relapse within a day, up to an hour', () => {
+  it('remains slow for twice as long with each relapse within a day, up to an hour', () => {
     let [slowness, now] = [slow, noon];
     const holds: number[] = [];
     for (let relapse = 0; relapse < 8; relapse++) {
@@ -73,8 +73,8 @@ describe('a slow webhook', () => {
   });
 });
 
-// Callers have a webhook at hand, whose fields are more than the owner's.
-it('the stored slowness has no URL, credential or secret of its webhook', async () => {
+// Callers pass a whole webhook as the owner.
+it('the stored slowness contains no URL, credential or secret of the webhook', async () => {
   const stage = makeStage();
   await stage.register();
   stage.answers.push({ ...answer(200), takesMs: 3_000 }, { ...answer(200), takesMs: 3_000 });

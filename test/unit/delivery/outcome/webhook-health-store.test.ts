@@ -6,8 +6,8 @@ import { makeStage } from '../../../support/stage.ts';
 import { aWebhook, noon } from '../builders.ts';
 
 /*
- * An attempt changes the health of its webhook only if that is still the webhook that was read (`docs/delivery.md`, step 5): another
- * registration or URL, a reactivation, or another process may have come between.
+ * An attempt changes the health of its webhook only if the webhook is unchanged since the attempt read it (`docs/delivery.md`, step 5). It
+ * may have been registered again, replaced or reactivated, or another process may have changed its health.
  */
 
 const trigger = { lastResult: 'http', deliveryId: 'evt_1' } as const;
@@ -26,7 +26,7 @@ const gone = { status: 'suspended', suspensionReason: 'gone' } as const;
 const now = noon + 1_000;
 const gap = { failingSince: noon + 500 };
 
-/** An act, what the attempt had read, what is stored, the result, and what is stored then. */
+/** The function, the webhook that the attempt read, the stored webhook, the result, and the stored webhook afterwards. */
 it.each<[keyof typeof acts, Partial<Webhook>, Partial<Webhook>, unknown, Partial<Webhook> & { reported?: string }]>([
   ['startedFailing', {}, { failingMark: 20 }, true, { failingSince: now }],
   ['startedFailing', {}, failing, false, failing],
@@ -53,7 +53,7 @@ it.each<[keyof typeof acts, Partial<Webhook>, Partial<Webhook>, unknown, Partial
       return [act, failing, later, act === 'suspendGone' ? 'outdated' : false, later] as const;
     }),
   ) as never),
-])('%s after an attempt at %j, of a webhook that is %j, returns %j', async (act, read, before, result, after) => {
+])('%s with webhook %j, which is stored as %j, returns %j', async (act, read, before, result, after) => {
   const { dynamo } = makeStage();
   await dynamo(new PutCommand({ TableName: 'Webhooks', Item: aWebhook(before) }));
   const store = makeWebhookHealthStore({ dynamo, table: 'Webhooks', now: () => now });

@@ -5,7 +5,7 @@ import type { Trigger } from '../../../../lambdas/delivery/outcome/webhook-healt
 import { frozenClock } from '../../../support/clock.ts';
 import { aDelivery, aRecord, aWebhook, failure, fakeTelemetry, internalError, noon, success } from '../builders.ts';
 
-/* When operators are notified, and when a webhook is suspended (`docs/delivery.md`: 24 h, 4 days, 5 days without a success). */
+/* Operators are notified after 24 h and 4 days of failures, and a webhook is suspended after 5 days (`docs/delivery.md`). */
 
 const day = 24 * 60 * 60_000;
 const pending = aDelivery();
@@ -13,12 +13,12 @@ const exhausted = settled(aDelivery({ attempts: [aRecord()] }), 'failed', noon);
 const failingFor = (days: number, mark?: number) =>
   aWebhook({ failingSince: noon - days * day, ...(mark !== undefined && { failingMark: mark * day }) });
 
-/** The health over a store that records what it is asked. */
+/** Creates the health tracker with a store that records its calls. */
 const healthOver = (fails = false) => {
-  const asked: string[] = [];
+  const calls: string[] = [];
   const telemetry = fakeTelemetry();
-  const step = async (what: string) => {
-    asked.push(what);
+  const step = async (call: string) => {
+    calls.push(call);
     if (fails) throw new Error('the store is down');
     return true;
   };
@@ -27,10 +27,10 @@ const healthOver = (fails = false) => {
     recovered: () => step('recovered'),
     announceFailing: (_: unknown, mark: number, { lastResult }: Trigger) =>
       step(`announce ${mark / day} ${lastResult}`),
-    suspendGone: () => Promise.reject(new Error('not asked')),
+    suspendGone: () => Promise.reject(new Error('must not be called')),
     suspendFailing: (_: unknown, { lastResult }: Trigger) => step(`suspend ${lastResult}`),
   };
-  return { ...makeWebhookHealth({ ...telemetry, store, now: frozenClock().now }), asked, telemetry };
+  return { ...makeWebhookHealth({ ...telemetry, store, now: frozenClock().now }), calls, telemetry };
 };
 
 it.each<[string, ReturnType<typeof aWebhook>, AttemptOutcome, string[]]>([
@@ -39,30 +39,30 @@ it.each<[string, ReturnType<typeof aWebhook>, AttemptOutcome, string[]]>([
   ['the first failure after a day', failingFor(1), failure(), ['announce 1 http']],
   ['another failure after a day', failingFor(2, 1), failure(), []],
   ['the first failure after four days', failingFor(4, 1), failure(), ['announce 4 http']],
-  ['the first failure after both', failingFor(4), failure(), ['announce 4 http']],
+  ['the first failure after both marks', failingFor(4), failure(), ['announce 4 http']],
   ['another failure after four days', failingFor(4.5, 4), failure(), []],
   ['the first success', failingFor(1), success, ['recovered']],
   ['the first success after an announced failure', aWebhook({ announcedSince: 1 }), success, ['recovered']],
   ['another success', aWebhook(), success, []],
-  ['our own fault', aWebhook(), internalError(), []],
+  ['an internal error', aWebhook(), internalError(), []],
   ['an attempt that was given up', failingFor(1), { outcome: 'given_up', record: aRecord({ result: 'slow' }) }, []],
-])('the health of a webhook after %s is recorded', async (_, webhook, outcome, expected) => {
-  const { record, asked } = healthOver();
+])('records the health of a webhook after %s', async (_, webhook, outcome, expected) => {
+  const { record, calls } = healthOver();
   await record(webhook, outcome, pending);
-  expect(asked).toEqual(expected);
+  expect(calls).toEqual(expected);
 });
 
 it.each([
   ['5 days of failures', failingFor(5), ['suspend http']],
   ['less', failingFor(4.99, 4), []],
   ['no failure', aWebhook(), []],
-])('the last failure of a delivery suspends after 5 days of failures: after %s', async (_, webhook, expected) => {
-  const { suspendIfFailing, asked } = healthOver();
+])('a failed delivery suspends the webhook only after 5 days: %s', async (_, webhook, expected) => {
+  const { suspendIfFailing, calls } = healthOver();
   await suspendIfFailing(webhook, exhausted);
-  expect(asked).toEqual(expected);
+  expect(calls).toEqual(expected);
 });
 
-it('a health that cannot be recorded is logged, and the outcome is kept', async () => {
+it('a failed write of the health is logged and does not affect the outcome', async () => {
   const { record, telemetry } = healthOver(true);
   await record(aWebhook(), failure(), pending);
   expect(telemetry.logged('webhook.health_not_stored')).toBe(1);

@@ -7,11 +7,11 @@ import { packAttempt, unpackAttempt } from '../../../../lambdas/delivery/store/a
 import type { FailureCause } from '../../../../lambdas/platform/egress/network-error.ts';
 import { aDelivery, aRecord, noon } from '../builders.ts';
 
-/* The stored form of attempts, and how long their answers are kept (`docs/delivery.md`, "The item"; ADR 27). */
+/* The stored form of attempts, and the retention of responses (`docs/delivery.md`, "The item"; ADR 27). */
 
 const day = 24 * 60 * 60_000;
 
-it('a stored attempt is read as it was recorded', () => {
+it('a packed attempt is unpacked without changes', () => {
   const record = fc.record({
     number: fc.integer({ min: 1, max: 10_000 }),
     startedAt: fc.integer({ min: -60_000, max: 400 * day }).map(after => new Date(noon + after).toISOString()),
@@ -22,23 +22,23 @@ it('a stored attempt is read as it was recorded', () => {
     cause: fc.constant(null),
     status: fc.option(fc.integer({ min: 200, max: 999 })),
   });
-  const kept = fc.constantFrom<Pick<AttemptRecord, 'response' | 'answerId'>>(
+  const stored = fc.constantFrom<Pick<AttemptRecord, 'response' | 'answerId'>>(
     ...[{ response: null }, { response: '' }, { response: 'in the head' }, { response: null, answerId: 'Ab3_-E9' }],
   );
   fc.assert(
-    fc.property(record, kept, (fields, where) => {
-      const one = { ...fields, ...where };
+    fc.property(record, stored, (fields, response) => {
+      const one = { ...fields, ...response };
       expect(unpackAttempt(packAttempt(one, noon), noon, 'in the head')).toEqual(one);
     }),
   );
 });
 
-it.each(Object.keys(failureCauses) as FailureCause[])('a stored attempt keeps its cause: %s', cause => {
+it.each(Object.keys(failureCauses) as FailureCause[])('a packed attempt retains its cause: %s', cause => {
   const one = aRecord({ result: failureCauses[cause].results[0], cause, status: null, response: null });
   expect(unpackAttempt(packAttempt(one, noon), noon, '')).toEqual(one);
 });
 
-it('an answer is kept for 60 days, and leaves a head that is kept longer', () => {
+it('a response expires after 60 days, and is not in a head that expires later', () => {
   const ended = settled(aDelivery({ attempts: [aRecord()] }), 'delivered', noon);
   const after = (days: number) => noon / 1_000 + days * 86_400;
   expect(partAnswers(ended, after(30)).answers).toEqual([]);

@@ -8,7 +8,7 @@ import { startDatabase } from '../../../support/database/database.ts';
 import { amount } from '../../../support/sample.ts';
 import { aDelivery, aRecord, noon } from '../builders.ts';
 
-/* First outcomes that are stored at about the same time share a call, and each knows whether it was stored (`docs/delivery.md`, step 5). */
+/* First outcomes that are stored at about the same time share a call, which reports each result (`docs/delivery.md`, step 5). */
 
 const database = await startDatabase('Deliveries');
 afterAll(() => database.stop());
@@ -73,14 +73,14 @@ const storeWith = (...met: (keyof typeof troubles)[]) => {
   return { ...store, calls, createAll: (all: readonly Delivery[]) => Promise.all(all.map(store.create)) };
 };
 
-it('outcomes of one turn share calls of 25, and one alone is put', async () => {
+it('outcomes of one turn are stored in calls of 25, and a single outcome with a put', async () => {
   const { calls, createAll } = storeWith();
   expect(await createAll(outcomes(60))).toEqual(Array(60).fill(true));
   expect(await createAll(outcomes(1))).toEqual([true]);
   expect(calls).toEqual(['25', '25', '10', 'put']);
 });
 
-it('of two outcomes with one id only the first is stored, and all others are stored', async () => {
+it('only the first of two outcomes with one id is stored, and all other outcomes are stored', async () => {
   const { read, createAll } = storeWith();
   const id = freshId();
   const [one, other] = [outcome(id, 'one'), outcome(id, 'other')];
@@ -98,7 +98,7 @@ it('an outcome replaces an expired delivery with its id', async () => {
   expect(await read([earlier.id])).toMatchObject([{ settledAt: clock.now() }]);
 });
 
-it('an outcome is reported as stored only if the table contains it, whatever happens to the calls', async () => {
+it('an outcome is reported as stored only if the table contains it, for any failures of calls', async () => {
   const plans = fc.record({
     steps: fc.array(fc.constantFrom(...(Object.keys(troubles) as (keyof typeof troubles)[])), { maxLength: 4 }),
     sizes: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 4 }),

@@ -3,13 +3,13 @@ import { makeOperatorStore } from '../../../../ops/stores/operator-store.ts';
 import { makeStage, type Stage } from '../../../support/stage.ts';
 import { answer, noon } from '../builders.ts';
 
-/* The notices of the topic of operations, and the function for them that `docs/publishing.md` shows. */
+/* The announcements on the operators' topic, and the sample function in `docs/publishing.md` that receives them. */
 
 const sample = new URL('../../../../docs/samples/operator/tell-owner.mjs', import.meta.url).href;
 const day = 24 * 60 * 60_000;
 const iso = (moment: number) => new Date(moment).toISOString();
 
-it('the sample writes to the owner of a webhook for each notice, and for no unknown account', async () => {
+it('the sample notifies the owner of a webhook of each announcement, and ignores unknown accounts', async () => {
   const stage = makeStage([]); // one attempt each
   await stage.register();
   const attempt = async (status: number) => {
@@ -54,7 +54,7 @@ it('the sample writes to the owner of a webhook for each notice, and for no unkn
   expect(sent).toHaveLength(4);
 });
 
-it('a sweep fails while the topic is down, publishes the other notices, and a later one publishes all', async () => {
+it('a sweep publishes the other announcements if one fails, then fails, and a later sweep publishes the rest', async () => {
   const stage = makeStage([]);
   const accounts = ['conta-1', 'conta-2'];
   for (const accountId of accounts) {
@@ -64,7 +64,7 @@ it('a sweep fails while the topic is down, publishes the other notices, and a la
     await stage.pass(0);
   }
   let calls = 0;
-  stage.faults.fateOf = ({ service }) => (service === 'sns' && calls++ < 3 ? 'failed' : 'fine'); // the SDK calls thrice
+  stage.faults.fateOf = ({ service }) => (service === 'sns' && calls++ < 3 ? 'failed' : 'fine'); // the SDK makes three tries
   await expect(stage.sweep()).rejects.toThrow('The service has failed.');
   expect(stage.announced()).toHaveLength(1);
   await stage.sweep();
@@ -72,7 +72,7 @@ it('a sweep fails while the topic is down, publishes the other notices, and a la
   expect(stage.announced()).toHaveLength(2);
 });
 
-/** Returns the event of an invocation: SNS names attributes otherwise than in a call. */
+/** Returns the event of an invocation, in which SNS uses other attribute names than in a call. */
 function asSnsInvokes(messages: ReturnType<Stage['published']>) {
   const Records = messages.map(({ Message, Subject, MessageAttributes = {} }) => {
     const attributes = Object.entries(MessageAttributes).map(([name, { DataType, StringValue }]) => [

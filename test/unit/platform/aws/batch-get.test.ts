@@ -26,10 +26,10 @@ beforeEach(() => {
   database.operations.length = 0;
 });
 
-// Reads of many items are one strongly consistent call, however many messages ask (docs/cost.md).
+// Reads for any number of messages share one strongly consistent call (docs/cost.md).
 
 describe('batchGet', () => {
-  it('returns the items of several tables in the order of their keys, by one consistent read of each table', async () => {
+  it('returns items of several tables in the order of their keys, with one consistent call', async () => {
     const tables: Record<string, { ConsistentRead?: boolean }>[] = [];
     const dynamo = ((command: BatchGetCommand) => {
       tables.push(command.input.RequestItems ?? {});
@@ -47,7 +47,7 @@ describe('batchGet', () => {
     expect(tables).toEqual([{ Users: consistent, Clients: consistent, Keyring: consistent }]);
   });
 
-  it('finds no item under an impossible key, and makes no call without any other key', async () => {
+  it('returns no item for an invalid key, and makes no call if all keys are invalid', async () => {
     const tooLong = { table: 'Clients', key: { clientId: 'é'.repeat(1_025) } };
     const found = await batchGet(database.dynamo, [user(''), user('u1'), tooLong]);
     expect(found).toEqual([undefined, { userId: 'u1' }, undefined]);
@@ -56,7 +56,7 @@ describe('batchGet', () => {
     expect(database.operations).toEqual(['BatchGetItemCommand']);
   });
 
-  it('repeats a call for unprocessed keys, and fails after three calls', async () => {
+  it('repeats the call for unprocessed keys, and fails after three calls', async () => {
     const unprocessed = { Users: { Keys: [{ userId: 'u1' }] } };
     const answers: object[] = [{ UnprocessedKeys: unprocessed }, { Responses: { Users: [{ userId: 'u1' }] } }];
     const dynamo = (async () => answers.shift() ?? { UnprocessedKeys: unprocessed }) as never;
@@ -79,7 +79,7 @@ describe('batched reads', () => {
     expect(database.operations).toEqual(['BatchGetItemCommand']);
   });
 
-  it('read an item again for a caller that comes while a call is in flight or later', async () => {
+  it('read an item again for a caller during or after the call', async () => {
     const read = makeBatchedReads(database.dynamo);
     const first = read([user('u1')]);
     await Promise.resolve();
@@ -89,7 +89,7 @@ describe('batched reads', () => {
     expect(database.operations).toEqual(['BatchGetItemCommand', 'BatchGetItemCommand', 'BatchGetItemCommand']);
   });
 
-  it('read a hundred keys in a call, and return to each caller its own', async () => {
+  it('read 100 keys per call, and return its own items to each caller', async () => {
     const sizes: number[] = [];
     const send = async ({ input }: Call) => {
       const { Users: { Keys } = { Keys: [] } } = input.RequestItems;
@@ -103,16 +103,16 @@ describe('batched reads', () => {
     expect(sizes).toEqual([100, 81]);
   });
 
-  it('repeat a call for unprocessed keys once, and then fail only for their callers', async () => {
-    const asked: object[] = [];
+  it('repeat the call for unprocessed keys once, and then fail only for their callers', async () => {
+    const requested: object[] = [];
     const send = async ({ input }: Call) => {
       const { Users: { Keys } = { Keys: [] } } = input.RequestItems;
-      asked.push(Keys);
-      const isFirst = asked.length === 1;
-      const given = Keys.filter(({ userId }) => userId === 'u1' || (userId === 'later' && !isFirst));
+      requested.push(Keys);
+      const isFirst = requested.length === 1;
+      const processed = Keys.filter(({ userId }) => userId === 'u1' || (userId === 'later' && !isFirst));
       return {
-        Responses: { Users: given },
-        UnprocessedKeys: { Users: { Keys: Keys.filter(one => !given.includes(one)) } },
+        Responses: { Users: processed },
+        UnprocessedKeys: { Users: { Keys: Keys.filter(one => !processed.includes(one)) } },
       };
     };
     const read = makeBatchedReads(send as never);
@@ -123,13 +123,13 @@ describe('batched reads', () => {
       { reason: expect.any(UnprocessedKeysError) },
       { value: [{ userId: 'later' }] },
     ]);
-    expect(asked).toEqual([
+    expect(requested).toEqual([
       [{ userId: 'u1' }, { userId: 'never' }, { userId: 'later' }],
       [{ userId: 'never' }, { userId: 'later' }],
     ]);
   });
 
-  it('fail for all callers of a call that fails, and only for those', async () => {
+  it('fail only for the callers of a failed call', async () => {
     const failure = new Error('down');
     const answers = [Promise.reject(failure), Promise.resolve({ Responses: { Users: [{ userId: 'u1' }] } })];
     answers[0]?.catch(() => {});

@@ -15,7 +15,7 @@ import { closeNow, listen } from '../../../../tools/support/listen.ts';
 
 type Answer = (response: ServerResponse, request: { readonly Key?: unknown }) => void;
 
-/** An AWS that returns `answers` in turn, then the requested item, and records request headers. */
+/** A fake AWS service that sends `answers` in order, then the requested item, and records request headers. */
 let answers: Answer[];
 let headers: IncomingMessage['headers'][];
 let connections: Set<unknown>;
@@ -62,12 +62,12 @@ afterAll(() => closeNow(server));
 const get = new GetCommand({ TableName: 'table', Key: { id: 'a' } });
 const read = (abortSignal?: AbortSignal) => dynamo(get, abortSignal && { abortSignal });
 
-// ADR 25: three tries of at most a second each, over kept connections.
-describe("a function's client of AWS", () => {
-  it('signs with the credentials of the function, its session token among them', async () => {
+// ADR 25 requires three tries of at most 1 s each, over keep-alive connections.
+describe("a function's AWS client", () => {
+  it('signs with the credentials of the function, including the session token', async () => {
     await read();
     await read();
-    expect(connections.size).toBe(1); // it is kept
+    expect(connections.size).toBe(1); // the connection is reused
     expect(headers).toHaveLength(2);
     expect(headers[0]).toMatchObject({
       'x-amz-security-token': 'session',
@@ -80,25 +80,25 @@ describe("a function's client of AWS", () => {
 
   it.each<[string, Answer[], number]>([
     ['throttled', [throttled, throttled], 3],
-    ['answered with an error of the server', [failing(500, 'InternalServerError')], 2],
-    ['cut off before the answer', [lost, lost], 3],
-    ['cut off within the answer', [half, half], 3],
-  ])('repeats a call that was %s, and returns how often it was made', async (_name, given, attempts) => {
-    answers = given;
+    ['failed by a server error', [failing(500, 'InternalServerError')], 2],
+    ['interrupted before the response', [lost, lost], 3],
+    ['interrupted within the response', [half, half], 3],
+  ])('repeats a call that was %s, and returns the number of tries', async (_name, responses, attempts) => {
+    answers = responses;
     expect(await read()).toMatchObject({ Item: { id: 'a' }, $metadata: { attempts } });
   });
 
   it.each<[string, Answer[], number]>([
-    ['three times cut off', [half, half, half], 3],
-    ['refused', [failing(400, 'ValidationException')], 1],
-  ])('does not repeat a call that was %s', async (_name, given, attempts) => {
-    answers = given;
+    ['interrupted three times', [half, half, half], 3],
+    ['rejected', [failing(400, 'ValidationException')], 1],
+  ])('does not repeat a call that was %s', async (_name, responses, attempts) => {
+    answers = responses;
     const error = await read().catch((reason: unknown) => reason);
     expect(error).toMatchObject({ $metadata: { attempts } });
     expect(isUnavailable(error)).toBe(attempts === 3);
   });
 
-  it('signs again with the time of AWS if its own clock is wrong', async () => {
+  it('signs again with the time from AWS if its own clock is wrong', async () => {
     const there = new Date(Date.now() + 3_600_000);
     answers = [failing(400, 'InvalidSignatureException', there)];
     await read();
@@ -108,17 +108,17 @@ describe("a function's client of AWS", () => {
     ]);
   });
 
-  it('stops a call to a service that accepts the connection but does not respond', async () => {
+  it('aborts a call if the service accepts the connection but does not respond', async () => {
     const settings = { ...dynamoSettings(), requestHandler: makeRequestHandler({ timeout: 50 }) };
     const impatient = makeDocumentClient(settings);
     answers = [() => {}, () => {}, () => {}];
     const call = impatient.send(get);
-    await expect(call).rejects.toMatchObject({ name: 'TimeoutError', message: '127.0.0.1: no answer within 50 ms' });
+    await expect(call).rejects.toMatchObject({ name: 'TimeoutError', message: '127.0.0.1: no response within 50 ms' });
     expect(headers).toHaveLength(3);
     impatient.destroy();
   });
 
-  it('ends a call at once if its signal aborts, and does not start if its signal has aborted', async () => {
+  it('ends a call at once if its signal aborts, and does not start a call with an aborted signal', async () => {
     answers = [() => {}];
     const end = new AbortController();
     const ended = expect(read(end.signal)).rejects.toMatchObject({ name: 'AbortError' });
@@ -129,7 +129,7 @@ describe("a function's client of AWS", () => {
     expect(headers).toHaveLength(1);
   });
 
-  it('stops a call if its connection switches protocols, which ends without an answer or an error', async () => {
+  it('fails a call if the connection switches protocols, which causes neither a response nor an error', async () => {
     const handler = makeRequestHandler({ timeout: 50 });
     const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n';
     answers = [({ socket }) => socket?.end(switching)];
@@ -137,7 +137,7 @@ describe("a function's client of AWS", () => {
     handler.destroy?.();
   });
 
-  it('returns an answer that arrived while the process was blocked', async () => {
+  it('returns a response that arrived while the process was blocked', async () => {
     const aws = new Worker(
       `const { createServer } = require('node:http');
       const { parentPort } = require('node:worker_threads');
@@ -148,7 +148,7 @@ describe("a function's client of AWS", () => {
     const [port] = await once(aws, 'message');
     const { handle, destroy } = makeRequestHandler({ timeout: 200 });
     const send = () => handle(requestTo(port));
-    await Promise.all(Array.from({ length: 20 }, send)); // the connections are kept
+    await Promise.all(Array.from({ length: 20 }, send)); // opens the connections for reuse
     const calls = Array.from({ length: 20 }, send);
     setImmediate(() => {
       for (const end = performance.now() + 500; performance.now() < end; );

@@ -6,8 +6,8 @@ import { isConditionFailed, isUnavailable, UnprocessedKeysError } from '../../..
 import { isThrottled } from '../../../../lambdas/platform/aws/failed-call.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 
-// Callers repeat a call that is unavailable; logs and metrics count one that DynamoDB throttled.
-describe('an error of an AWS client', () => {
+// Callers retry a call if the service is unavailable. Logs and metrics count throttled calls.
+describe('an error from an AWS client', () => {
   const named = (name: string) => Object.assign(new Error('…'), { name });
   const coded = (code: string) => Object.assign(new Error('…'), { code });
   const details = { message: '…', $metadata: {} };
@@ -18,14 +18,14 @@ describe('an error of an AWS client', () => {
     ['a throttled request', named('ThrottlingException'), 'throttled unavailable'],
     ['too many requests', named('RequestLimitExceeded'), 'throttled unavailable'],
     ['unprocessed keys', new UnprocessedKeysError('Users'), 'throttled unavailable'],
-    ['no answer', named('TimeoutError'), 'unavailable'],
-    ['a late request', named('RequestTimeout'), 'unavailable'],
+    ['no response', named('TimeoutError'), 'unavailable'],
+    ['a request timeout', named('RequestTimeout'), 'unavailable'],
     ...['ECONNRESET', 'EAI_AGAIN', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH'].map(
       (code): [string, unknown, string] => [code, coded(code), 'unavailable'],
     ),
-    ['a server error of DynamoDB', new InternalServerError(details), 'unavailable'],
-    ['a server error of KMS', new KMSInternalException(details), 'unavailable'],
-    ['a client error of KMS', new NotFoundException(details), ''],
+    ['a server error from DynamoDB', new InternalServerError(details), 'unavailable'],
+    ['a server error from KMS', new KMSInternalException(details), 'unavailable'],
+    ['a client error from KMS', new NotFoundException(details), ''],
     ['an invalid request', named('ValidationException'), ''],
     ['a missing permission', named('AccessDeniedException'), ''],
     ['a bug', named('TypeError'), ''],
@@ -51,7 +51,7 @@ describe('the values of an item', () => {
   const Key = { clientId: 'c' };
   const read = async () => (await database.dynamo(new GetCommand({ ...table, Key }))).Item;
 
-  it('are stored without those that are undefined', async () => {
+  it('are stored without undefined values', async () => {
     const Item = { ...Key, none: undefined, map: { none: undefined, one: 1 }, list: [undefined, 1] };
     await database.dynamo(new PutCommand({ ...table, Item }));
     expect(await read()).toStrictEqual({ ...Key, map: { one: 1 }, list: [1] });

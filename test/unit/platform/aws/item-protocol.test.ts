@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
 import { startDatabase } from '../../../support/database/database.ts';
 
-// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html: bytes are base64 on the wire.
+// Bytes are base64 on the wire: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html
 const { dynamo, stop } = await startDatabase('Users');
 afterAll(stop);
 
@@ -19,7 +19,7 @@ const { value } = fc.letrec<{ value: unknown }>(tie => ({
   ),
 }));
 
-it('reads any item as it was written, with bytes and with attributes named like types', async () => {
+it('reads any item as it was written, including bytes and attributes with the names of types', async () => {
   await fc.assert(
     fc.asyncProperty(value, async written => {
       await dynamo(new PutCommand({ TableName: 'Users', Item: { ...key, written } }));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Credentials, makeRequestSigner } from '../../../../lambdas/platform/aws/request-signer.ts';
 
-/** The credentials of AWS's test suite for Signature Version 4. */
+/** The credentials of the AWS test suite for Signature Version 4. */
 const published: Credentials = {
   accessKeyId: 'AKIDEXAMPLE',
   secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
@@ -28,7 +28,7 @@ const request = (changes: object = {}) => ({
   ...changes,
 });
 
-// AWS Signature Version 4: the published test suite, and the SDK's own signer.
+// Compares signatures with the published test suite of Signature Version 4 and with the SDK's own signer.
 describe('a signature', () => {
   const scope = 'AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request';
   it.each([
@@ -60,12 +60,12 @@ describe('a signature', () => {
       'host;x-amz-date;x-amz-security-token',
       '85d96828115b5dc0cfc3bd16ad9e210dd772bbebba041836c64533a82be05ead',
     ],
-  ])('is that of AWS test suite, %s', async (_name, changes, credentials, headers, signature) => {
+  ])('equals the signature in the AWS test suite: %s', async (_name, changes, credentials, headers, signature) => {
     const expected = `${scope}, SignedHeaders=${headers}, Signature=${signature}`;
     expect(await sign(request(changes), credentials)).toBe(expected);
   });
 
-  it('is that of the SDK over the same headers, whatever the body, the path and the token', async () => {
+  it('equals the SDK’s signature of the same headers for any body, path and token', async () => {
     const bodies = fc.oneof(fc.string({ unit: 'binary' }), fc.uint8Array());
     const paths = fc.constantFrom('/', '/2015-03-31/event-source-mappings/4be5c2fa-0d4c-4a3a-a4b5-36ef2b3a6ee0');
     await fc.assert(
@@ -84,7 +84,7 @@ describe('a signature', () => {
     );
   });
 
-  it('has the key of its day and of the credentials of the moment', async () => {
+  it('uses the key of its day and of the current credentials', async () => {
     let credentials: Credentials = published;
     const signer = makeRequestSigner({ service: 'service', region: 'us-east-1', credentials: () => credentials });
     const at = async (date: string) =>
@@ -96,14 +96,14 @@ describe('a signature', () => {
     expect(await at('2015-08-30T12:36:00Z')).not.toContain(first?.split('Signature=')[1]);
   });
 
-  it('names the port of a host that has one', async () => {
+  it('includes the port of the host, if any', async () => {
     const signed = request({ hostname: '127.0.0.1', port: 8000 });
     await sign(signed);
     expect(signed.headers).toMatchObject({ host: '127.0.0.1:8000' });
   });
 
   it.each([{ query: { a: 'b' } }, { path: '/a b' }, { path: '/a%20b' }, { path: '/a//b' }, { path: '/a/../b' }])(
-    'is refused for a request with a query, or a path with another canonical form: %j',
+    'fails for a request with a query or a path that is not in canonical form: %j',
     async changes => {
       await expect(sign(request(changes))).rejects.toThrow('Only plain paths without a query');
     },

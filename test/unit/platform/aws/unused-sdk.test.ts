@@ -10,7 +10,7 @@ import { handlerOptions } from '../../../../lib/constructs/bundle.ts';
 const region = 'sa-east-1';
 const credentials = { accessKeyId: 'an-id', secretAccessKey: 'a-secret' };
 
-describe('a client in a bundle of a function', () => {
+describe('a client in the bundle of a function', () => {
   let directory: string;
   let sdk: typeof Sdk;
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe('a client in a bundle of a function', () => {
   });
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  it('sends by the handler and the signer that it was given', async () => {
+  it('uses the request handler and the signer in its settings', async () => {
     const authorizations: unknown[] = [];
     const handle = async ({ headers }: { headers: Record<string, string> }) => {
       authorizations.push(headers.authorization);
@@ -36,10 +36,10 @@ describe('a client in a bundle of a function', () => {
     expect(authorizations).toEqual([expect.stringMatching(/^AWS4-HMAC-SHA256 /)]);
   });
 
-  it('throws without a request handler, and without a signer', async () => {
-    expect(() => new sdk.DynamoDBClient({ region, credentials })).toThrow('leave out the request handler of the SDK');
+  it('throws without a request handler or a signer', async () => {
+    expect(() => new sdk.DynamoDBClient({ region, credentials })).toThrow('omit the request handler of the SDK');
     const { requestHandler } = clientSettings('dynamodb');
     const client = new sdk.DynamoDBClient({ region, credentials, requestHandler });
-    await expect(client.send(new sdk.ListTablesCommand())).rejects.toThrow('leave out the signer of the SDK');
+    await expect(client.send(new sdk.ListTablesCommand())).rejects.toThrow('omit the signer of the SDK');
   });
 });

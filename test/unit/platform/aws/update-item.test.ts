@@ -15,9 +15,9 @@ const put = (attributes: object) =>
 
 beforeEach(() => put({ count: 1, status: 'new', list: ['a', 'b'], gone: true }));
 
-// Every change is one conditional write (docs/delivery.md), also if the SDK repeats it.
+// Every change is one conditional write (docs/delivery.md), even if the SDK repeats it.
 describe('an update of an item', () => {
-  it('sets attributes, reserved words among them, and removes those that are undefined', async () => {
+  it('sets attributes, including reserved words, and removes undefined attributes', async () => {
     await update({ set: { count: 2, status: null, ttl: 5, gone: undefined } });
     expect(await stored()).toEqual({ clientId: 'one', count: 2, status: null, ttl: 5, list: ['a', 'b'] });
   });
@@ -33,26 +33,26 @@ describe('an update of an item', () => {
   });
 
   it.each([
-    ['holds', expression`count = ${1} AND attribute_not_exists(ttl)`, true],
-    ['does not hold', expression`count = ${1} AND attribute_exists(ttl)`, false],
-    ['holds in one of its parts', expression`(${expression`count > ${5}`} OR ${expression`status = ${'new'}`})`, true],
-    ['names an element', expression`list[1] = ${'b'}`, true],
-    ['names an attribute that has no plain name', expression`attribute_not_exists(${attribute('a-b')})`, true],
-  ])('takes effect if its condition %s: %o', async (_what, when, isMade) => {
+    ['is met', expression`count = ${1} AND attribute_not_exists(ttl)`, true],
+    ['is not met', expression`count = ${1} AND attribute_exists(ttl)`, false],
+    ['is met in one of its parts', expression`(${expression`count > ${5}`} OR ${expression`status = ${'new'}`})`, true],
+    ['contains a list element', expression`list[1] = ${'b'}`, true],
+    ['contains a name that is not a word', expression`attribute_not_exists(${attribute('a-b')})`, true],
+  ])('with a condition that %s: %o', async (_case, when, isMade) => {
     expect(await update({ set: { 'a-b': 2 }, when })).toEqual(isMade ? {} : undefined);
     expect((await stored())?.['a-b']).toBe(isMade ? 2 : undefined);
   });
 
-  it('fails if its condition does not hold, although the item has what it sets', async () => {
+  it('fails if its condition is not met, even if the item already has the values', async () => {
     expect(await update({ set: { status: 'new' }, when: expression`count = ${2}` })).toBeUndefined();
   });
 
-  it('returns the changed item if it is asked for', async () => {
+  it('returns the updated item on request', async () => {
     expect(await update({ set: { count: 2 } })).toEqual({});
     expect(await update({ set: { count: 3 }, returns: 'ALL_NEW' })).toEqual({ ...(await stored()), count: 3 });
   });
 
-  describe('that the SDK repeated after a lost answer', () => {
+  describe('that the SDK repeated after a lost response', () => {
     const repeated = (change: ItemUpdate) => {
       database.repeatNext('UpdateItemCommand');
       return update(change);
@@ -60,21 +60,21 @@ describe('an update of an item', () => {
     const isNew = expression`status = ${'new'}`;
 
     it.each<[string, object, ItemUpdate, object | undefined]>([
-      ['succeeds if the item has what it sets', {}, { set: { status: 'old', gone: undefined } }, {}],
+      ['succeeds if the item has the values', {}, { set: { status: 'old', gone: undefined } }, {}],
       [
-        'returns the item if attributes are asked for',
+        'returns the item on request',
         {},
         { set: { count: expression`count + ${1}`, map: { c: [1], d: undefined }, status: 'old' }, returns: 'ALL_NEW' },
         { clientId: 'one', count: 2, status: 'old', list: ['a', 'b'], map: { c: [1] }, gone: true },
       ],
       ['fails if the item has another value', { status: 'other' }, { set: { status: 'old' } }, undefined],
       [
-        'fails if only its time of clean-up can be compared',
+        'fails if only the expiry can be compared',
         { status: 'other', ttl: 5, count: 1 },
         { set: { ttl: 5, count: expression`count + ${1}` } },
         undefined,
       ],
-    ])('%s', async (_what, before, change, expected) => {
+    ])('%s', async (_case, before, change, expected) => {
       if (Object.keys(before).length > 0) await put(before);
       expect(await repeated({ ...change, when: isNew })).toEqual(expected);
     });

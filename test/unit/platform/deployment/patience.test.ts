@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { notAnswered, withPatience } from '../../../../lambdas/platform/deployment/patience.ts';
 import { frozenClock } from '../../../support/clock.ts';
 
-// A call is repeated while its failure may pass: new permissions take some seconds until all of AWS knows them.
+// A call is retried after transient failures, because new permissions take some seconds to become effective.
 
 const named = (name: string, more: object = {}) => Object.assign(new Error('refused'), { name, ...more });
 
-/** Calls with a patience of 40 s. Time passes only while it waits. */
+/** Makes a call with a patience of 40 s. Time passes only during pauses. */
 async function run(failureOf: (call: number) => Error | undefined) {
   const clock = frozenClock();
   const start = clock.now();
@@ -21,7 +21,7 @@ async function run(failureOf: (call: number) => Error | undefined) {
   return { result, calls, seconds: (clock.now() - start) / 1_000 };
 }
 
-it('returns the answer of the first call that succeeds', async () => {
+it('returns the result of the first successful call', async () => {
   expect(await run(() => undefined)).toEqual({ result: 'done', calls: 1, seconds: 0 });
   const refusal = named('AccessDeniedException');
   expect(await run(call => (call < 4 ? refusal : undefined))).toEqual({ result: 'done', calls: 4, seconds: 15 });
@@ -35,7 +35,7 @@ it.each([
   named('TimeoutError'),
   named('Error', { code: 'ECONNRESET' }),
   named(notAnswered),
-])('fails after 40 seconds of %o', async failure => {
+])('fails after 40 s of %o', async failure => {
   expect(await run(() => failure)).toEqual({ result: failure.name, calls: 9, seconds: 40 });
 });
 

@@ -6,12 +6,12 @@ import {
 } from '../../../../lambdas/platform/deployment/pre-traffic-hook.ts';
 import { frozenClock } from '../../../support/clock.ts';
 
-// CodeDeploy waits an hour for the status of a hook (AppSpec 'hooks', BeforeAllowTraffic): it is reported in any case.
+// CodeDeploy waits an hour for the status of a hook (AppSpec 'hooks', BeforeAllowTraffic), so the hook always reports a status.
 
 const event = { DeploymentId: 'd-1', LifecycleEventHookExecutionId: 'e-1' };
 const denied = () => Object.assign(new Error('secret text'), { name: 'AccessDeniedException' });
 
-/** Runs the hook of the deployment of the group of Token. Time passes only while it waits. */
+/** Runs the hook for a deployment of the group of Token. Time passes only during pauses. */
 async function run(deployment: Deployment, changes: Partial<HookEffects> = {}) {
   const clock = frozenClock();
   const checked: string[] = [];
@@ -37,7 +37,7 @@ async function run(deployment: Deployment, changes: Partial<HookEffects> = {}) {
 
 const ofToken = { creator: 'user', deploymentGroupName: 'group-token' };
 
-it('checks the new version of the deployment group, and reports that it may get traffic', async () => {
+it('checks the new version of the deployment group, and reports success', async () => {
   const { checked, reported } = await run(ofToken);
   expect(checked).toEqual(['arn:token:7']);
   expect(reported).toEqual([[event, 'Succeeded']]);
@@ -45,17 +45,17 @@ it('checks the new version of the deployment group, and reports that it may get 
 
 it.each<[string, Deployment, Partial<HookEffects>]>([
   ['the self-check fails', ofToken, { checkVersion: () => Promise.reject(new TypeError('secret text')) }],
-  ['IAM still refuses after three minutes', ofToken, { checkVersion: () => Promise.reject(denied()) }],
+  ['IAM still denies access after 3 minutes', ofToken, { checkVersion: () => Promise.reject(denied()) }],
   ['CodeDeploy does not return the deployment', {}, { getDeployment: () => Promise.reject(denied()) }],
-  ['the hook knows no version of the group', { ...ofToken, deploymentGroupName: 'another' }, {}],
-])('reports a failure, and logs no message, if %s', async (_case, deployment, changes) => {
+  ['the hook has no version of the group', { ...ofToken, deploymentGroupName: 'another' }, {}],
+])('reports a failure and does not log the error message if %s', async (_case, deployment, changes) => {
   const { reported, lines } = await run(deployment, changes);
   expect(reported).toEqual([[event, 'Failed']]);
   expect(lines.join()).toContain('"version.failed"');
   expect(lines.join()).not.toContain('secret text');
 });
 
-it('waits while IAM spreads a permission', async () => {
+it('waits until an IAM permission becomes effective', async () => {
   let calls = 0;
   const later = async () => {
     calls += 1;
@@ -65,11 +65,11 @@ it('waits while IAM spreads a permission', async () => {
   expect((await run(ofToken, { report: later })).lines).toHaveLength(1);
 });
 
-// A stack whose rollback fails takes no further deployment.
+// After a failed rollback, a stack accepts no further deployment.
 it.each<[string, Partial<Deployment>, string]>([
   ['CodeDeploy', { creator: 'codeDeployRollback' }, 'UPDATE_IN_PROGRESS'],
   ['CloudFormation', {}, 'UPDATE_ROLLBACK_IN_PROGRESS'],
-])('allows a rollback of %s without a check', async (_case, changes, status) => {
+])('allows a rollback by %s without a check', async (_case, changes, status) => {
   const { checked, reported } = await run({ ...ofToken, ...changes }, { getStackStatus: async () => status });
   expect({ checked, reported }).toEqual({ checked: [], reported: [[event, 'Succeeded']] });
 });

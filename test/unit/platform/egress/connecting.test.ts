@@ -11,11 +11,11 @@ const [first = '', second = '', third = ''] = addresses;
 const resolve = async () => addresses;
 const hosts = (meant: readonly { host: string | undefined }[]) => meant.map(({ host }) => host);
 
-// An attempt tries at most three judged addresses, in random order, until one accepts a connection.
+// An attempt tries at most three checked addresses in random order until one accepts a connection.
 
 describe('the addresses of a host', () => {
   it.each([...['ECONNREFUSED', 'ECONNRESET'], ...['EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'EHOSTDOWN']] as const)(
-    'are followed by the next one if one fails with %s; only the last one’s failure counts',
+    'are tried one after another if connections fail with %s, and the last failure is returned',
     async code => {
       const fates = new Map([[first, code]]);
       const { meant, post } = await start(say(ok), { resolve, fates });
@@ -26,7 +26,7 @@ describe('the addresses of a host', () => {
     },
   );
 
-  it('are tried for their connect timeout each, at most three', async () => {
+  it('are tried for the connect timeout each, up to three addresses', async () => {
     useVirtualTime();
     const fates = new Map(addresses.map(address => [address, 'silent' as const]));
     const { meant, post } = await start(say(ok), { resolve, fates });
@@ -39,7 +39,7 @@ describe('the addresses of a host', () => {
     expect(hosts(meant)).toEqual([first, second, third]);
   });
 
-  it('are tried within the deadline', async () => {
+  it('are tried only within the deadline', async () => {
     useVirtualTime();
     const fates = new Map(addresses.map(address => [address, 'silent' as const]));
     const { meant, post } = await start(say(ok), { resolve, fates });
@@ -55,7 +55,7 @@ describe('the addresses of a host', () => {
     expect(meant).toHaveLength(2);
   });
 
-  it('are not tried after one has accepted: the receiver would get the event twice', async () => {
+  it('are not tried after one has accepted a connection, because the receiver could receive the event twice', async () => {
     const { meant, receiver, post } = await start(inTurn(reset, say(ok)), { resolve });
     expect(await post(request)).toMatchObject({ outcome: 'connection', errorCode: 'ECONNRESET' });
     expect(meant).toHaveLength(1);
@@ -68,7 +68,7 @@ describe('the addresses of a host', () => {
     expect(meant).toHaveLength(1);
   });
 
-  it('are tried in a random order at each attempt', async () => {
+  it('are tried in a random order in each attempt', async () => {
     const draws = [0.99, 0.5, 0];
     const fates = new Map(addresses.map(address => [address, 'ECONNREFUSED' as const]));
     const { meant, post } = await start(say(ok), { resolve, fates, random: () => draws.shift() ?? 0 });
@@ -77,7 +77,7 @@ describe('the addresses of a host', () => {
     expect(hosts(meant)).toEqual([addresses[4], addresses[2], addresses[0], first, second, third]);
   });
 
-  it('are picked without repetition, each order equally often', () => {
+  it('are picked without duplicates, and all orders are equally frequent', () => {
     const orders = [0, 1, 2, 3].flatMap(i => [0, 1, 2].flatMap(j => [0, 1].map(k => [i / 4, j / 3, k / 2] as const)));
     const drawn = orders.map(draws => {
       const left = [...draws];
@@ -89,7 +89,7 @@ describe('the addresses of a host', () => {
 });
 
 describe('the connect timeout', () => {
-  /** A port that accepts at once, and passes on what comes after a while. */
+  /** Starts a port that accepts connections at once and forwards data with a delay. */
   const lateBehind = async (receiver: TlsReceiver): Promise<number> => {
     const server = createServer(socket => {
       socket.on('error', () => {});
@@ -102,12 +102,12 @@ describe('the connect timeout', () => {
     return listen(server);
   };
 
-  it('does not include TLS, which runs under the deadline', async () => {
+  it('does not include the TLS handshake, which only the deadline limits', async () => {
     const outcome = await outcomeOf(say(ok), { connectTimeoutMs: 100 }, { port: lateBehind });
     expect(outcome).toMatchObject({ outcome: 'response', status: 200 });
   });
 
-  it('does not end because our own process was busy', async () => {
+  it('does not expire because the process itself was busy', async () => {
     const busy = () => {
       const end = performance.now() + 300;
       while (performance.now() < end);

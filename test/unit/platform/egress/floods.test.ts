@@ -5,7 +5,7 @@ import type { HostileConnection } from '../../../../tools/support/hostile-tls.ts
 import type { RecordWriter } from '../../../../tools/support/tls-records.ts';
 import { ok, request, startHostile } from './posting.ts';
 
-/** More than any connection may bring with one answer, and a fraction of what a flood brings in a second. */
+/** More bytes than a connection may receive with one response, and a fraction of what a flood sends in a second. */
 const maxBytes = byteBudget + 8 * 1_024;
 
 const tlsErrors: Readonly<Record<string, unknown>> = {
@@ -13,8 +13,8 @@ const tlsErrors: Readonly<Record<string, unknown>> = {
   warnings: 'ERR_SSL_TOO_MANY_WARN_ALERTS',
 };
 
-// ADR 20: a connection has a budget of bytes below TLS, so that no receiver costs more than its share.
-describe('a receiver that floods is cut off', () => {
+// By ADR 20, a connection has a byte budget below TLS, which limits the cost of each receiver.
+describe('the connection to a receiver that floods is closed', () => {
   it.each(floods.map(flood => [flood.name, flood] as const))('%s', async (name, flood) => {
     const expected =
       flood.first !== undefined
@@ -28,19 +28,19 @@ describe('a receiver that floods is cut off', () => {
     expect(sockets[0]?.bytesRead).toBeLessThan(maxBytes);
   });
 
-  it('in portions of at most 4 KiB, between which other events have their turn', async () => {
+  it('and is read in portions of at most 4 KiB, between which other events are handled', async () => {
     const { post, sockets } = await startHostile(({ records, write }) =>
       write(Buffer.concat(Array.from({ length: 2_500 }, () => records.keyUpdate(false)))),
     );
     const portions: number[] = [];
     let read = 0;
-    const look = () => {
+    const measure = () => {
       const { bytesRead = 0 } = sockets[0] ?? {};
       portions.push(bytesRead - read);
       read = bytesRead;
-      turn = setImmediate(look);
+      turn = setImmediate(measure);
     };
-    let turn = setImmediate(look);
+    let turn = setImmediate(measure);
     expect(await post(request)).toMatchObject({ outcome: 'connection', errorCode: 'TOO_MANY_BYTES' });
     clearImmediate(turn);
     expect(Math.max(...portions)).toBe(4 * 1_024);
@@ -49,8 +49,8 @@ describe('a receiver that floods is cut off', () => {
 
 const answer = (records: RecordWriter): Buffer => records.record('data', Buffer.from(ok));
 
-describe('a kept connection', () => {
-  /** A receiver that answers, and the connections that it got. */
+describe('a reusable connection', () => {
+  /** Starts a receiver that responds. Returns it with its connections. */
   const startAnswering = async () => {
     const connections: HostileConnection[] = [];
     const { post, sockets } = await startHostile(async connection => {
@@ -62,8 +62,8 @@ describe('a kept connection', () => {
 
   it.each<[string, Flood['burst']]>([
     ...floods.filter(({ version }) => !version).map(({ name, burst }) => [name, burst] as [string, Flood['burst']]),
-    ['an answer without a request', answer],
-  ])('that is idle is closed by a flood of %s, and the next event gets a new one', async (_case, burst) => {
+    ['a response without a request', answer],
+  ])('is closed and replaced if it is idle and receives a flood of %s', async (_case, burst) => {
     const { connections, post, sockets } = await startAnswering();
     await post(request);
     await pour(connections[0] as HostileConnection, burst);
@@ -72,7 +72,7 @@ describe('a kept connection', () => {
     expect(connections.map(({ write }) => write === connections[0]?.write)).toEqual([true, false]);
   });
 
-  it('may change its keys: each attempt and each idle time has its own budget', async () => {
+  it('may change its keys, because each attempt and each idle time has its own budget', async () => {
     const { connections, post } = await startAnswering();
     for (let attempt = 0; attempt < 40; attempt++) {
       expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
@@ -82,7 +82,7 @@ describe('a kept connection', () => {
     expect(new Set(connections.map(({ records }) => records)).size).toBe(1);
   });
 
-  it('that is reset after KeyUpdates alone is replaced: no part of an answer has arrived', async () => {
+  it('is replaced if it is reset after only KeyUpdates, because no part of a response has arrived', async () => {
     let requests = 0;
     const { post } = await startHostile(async ({ records, write, reset }) => {
       requests += 1;

@@ -6,10 +6,10 @@ import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
 import { inTurn, ok, otherAddress, outcomeOf, postWith, publicAddress, request, reset, say, start } from './posting.ts';
 import type { Play } from './tls-receiver.ts';
 
-// The only way to registered URLs: judged addresses, no redirects, one POST of each attempt (docs/delivery.md).
+// Requests to registered URLs use checked addresses, do not follow redirects, and make one POST per attempt (docs/delivery.md).
 
 describe('the request', () => {
-  it('is a POST to the checked address, under the name in SNI and Host', async () => {
+  it('is a POST to the checked address, with the name in SNI and Host', async () => {
     const { receiver, meant, post } = await start(say(ok));
     const body = '{"a":"ação"}';
     expect(await post({ ...request, body })).toMatchObject({ outcome: 'response', status: 200, bodyStart: 'ok' });
@@ -35,7 +35,7 @@ describe('the request', () => {
     ['https://receiver.example.com:8443/', 'receiver.example.com:8443', 'receiver.example.com', 8443],
     ['https://Receiver.Example.Com./', 'receiver.example.com', 'receiver.example.com', 443],
     [`https://${publicAddress}:8443/`, `${publicAddress}:8443`, false, 8443],
-  ])('goes to %s as host %s', async (url, host, serverName, port) => {
+  ])('is sent to %s with host %s', async (url, host, serverName, port) => {
     const { receiver, meant, post } = await start(say(ok));
     expect(await post({ ...request, url })).toMatchObject({ outcome: 'response', status: 200 });
     expect(meant).toEqual([{ host: publicAddress, port }]);
@@ -44,7 +44,7 @@ describe('the request', () => {
   });
 });
 
-// `failure-causes.test.ts` has the failures that an attempt records.
+// `failure-causes.test.ts` tests the failures that an attempt records.
 describe('failures', () => {
   const trickle: Play = socket => {
     socket.write('HTTP/1.1 200 OK\r\n');
@@ -63,7 +63,7 @@ describe('failures', () => {
     },
   );
 
-  it('an error that is thrown when a socket is made is an internal error', async () => {
+  it('an error that is thrown when a socket is created is an internal error', async () => {
     const connect = () => {
       throw Object.assign(new Error('no socket'), { code: 'EMFILE' });
     };
@@ -72,7 +72,7 @@ describe('failures', () => {
   });
 
   it.each<[string, Play]>([
-    ['only announces', say('HTTP/1.1 102 Processing\r\n\r\n')],
+    ['only sends informational responses', say('HTTP/1.1 102 Processing\r\n\r\n')],
     ['trickles its headers', trickle],
   ])('a receiver that %s exceeds the deadline', async (_case, play) => {
     useVirtualTime();
@@ -83,7 +83,7 @@ describe('failures', () => {
     expect(await outcome).toMatchObject({ outcome: 'timeout', durationMs: 200 });
   });
 
-  it('a receiver that answered in time counts, although this process was busy until after the deadline', async () => {
+  it('a response that arrived in time is accepted, even if the process was busy until after the deadline', async () => {
     const { post } = await start(socket => {
       socket.write(ok);
       const until = performance.now() + 400;
@@ -92,8 +92,8 @@ describe('failures', () => {
     expect(await post({ ...request, deadlineMs: 300 })).toMatchObject({ outcome: 'response', status: 200 });
   });
 
-  // Node counts the reason phrase, names and values, and takes less than 16 KiB of them: these are one byte less.
-  it('a receiver may send 16 KiB of headers in every answer, in pieces and after informational responses', async () => {
+  // Node.js counts the reason phrase, names and values, and accepts less than 16 KiB of them. The test sends the maximum.
+  it('a receiver may send 16 KiB of headers in every response, in pieces and after informational responses', async () => {
     const headers = `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(16_360)}\r\nContent-Length: 2\r\n\r\n`;
     const informed = `${'HTTP/1.1 103 Early Hints\r\nX-Long: '.padEnd(7_000, 'x')}\r\n\r\n`;
     const { receiver, post } = await start(async socket => {
@@ -114,12 +114,12 @@ describe('failures', () => {
   it.each([
     [new ResolutionError('internal_error', 'ENOMEM'), 'ENOMEM'],
     [new TypeError('a bug'), 'TypeError'],
-  ])('the resolver fails with %s, which is an internal error', async (error, errorCode) => {
+  ])('%s from the resolver is an internal error', async (error, errorCode) => {
     const resolve = () => Promise.reject(error);
     expect(await outcomeOf(say(ok), {}, { resolve })).toMatchObject({ outcome: 'internal_error', errorCode });
   });
 
-  it('a header that cannot be sent is an internal error, and is not shown', async () => {
+  it('an invalid request header is an internal error, and the outcome does not contain it', async () => {
     const headers = { authorization: 'Bearer s3cret\n' };
     expect(await outcomeOf(say(ok), { headers })).toMatchObject({
       outcome: 'internal_error',
@@ -136,28 +136,28 @@ describe('the SSRF guard', () => {
     ['https://127.0.0.1/', []],
     ['https://receiver.example.com/', [publicAddress, '10.0.0.1']],
     ['https://169.254.169.254.sslip.io/', ['169.254.169.254']],
-  ])('blocks %s at %j without connecting', async (url, addresses) => {
+  ])('blocks %s with addresses %j without connecting', async (url, addresses) => {
     const { meant, post } = await start(say(ok), { resolve: async () => addresses });
     expect(await post({ ...request, url })).toMatchObject({ outcome: 'blocked' });
     expect(meant).toEqual([]);
   });
 
-  it('resolves once for each attempt, so that DNS rebinding cannot swap the judged address', async () => {
+  it('resolves once per attempt, so DNS rebinding cannot replace a checked address', async () => {
     const answers = [[publicAddress], ['127.0.0.1'], [otherAddress], ['169.254.169.254']];
-    let asked = 0;
-    const { meant, post } = await start(say(ok), { resolve: async () => answers[asked++] ?? [] });
+    let resolutions = 0;
+    const { meant, post } = await start(say(ok), { resolve: async () => answers[resolutions++] ?? [] });
     expect(await post(request)).toMatchObject({ outcome: 'response' });
-    expect(asked).toBe(1);
-    expect(await post(request)).toMatchObject({ outcome: 'blocked' }); // although a connection is still open
+    expect(resolutions).toBe(1);
+    expect(await post(request)).toMatchObject({ outcome: 'blocked' }); // even though a connection is still open
     expect(await post(request)).toMatchObject({ outcome: 'response' });
     expect(await post(request)).toMatchObject({ outcome: 'blocked' });
-    expect(asked).toBe(4);
+    expect(resolutions).toBe(4);
     expect(meant.map(({ host }) => host)).toEqual([publicAddress, otherAddress]);
   });
 });
 
-describe('kept connections', () => {
-  it('keep no listeners of earlier requests', async () => {
+describe('reusable connections', () => {
+  it('have no listeners of earlier requests', async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => void warnings.push(warning);
     process.on('warning', note);
@@ -169,14 +169,14 @@ describe('kept connections', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('are reused for the same address, name and account, and for no other account', async () => {
+  it('are reused only for the same address, name and account', async () => {
     const { receiver, post } = await start(say(ok));
     for (const accountId of ['acme', 'other', 'acme', 'other'])
       await post({ ...request, accountId, url: `https://receiver.example.com/${accountId}` });
     expect(receiver.requests.map(({ connection }) => connection)).toEqual([1, 2, 1, 2]);
   });
 
-  it('are not reused for another address of the name, nor for another name at the address', async () => {
+  it('are not reused for another address of the name or another name at the address', async () => {
     let address = publicAddress;
     const { receiver, meant, post } = await start(say(ok), { resolve: async () => [address] });
     await post(request);
@@ -187,11 +187,11 @@ describe('kept connections', () => {
     expect(meant.map(({ host }) => host)).toEqual([publicAddress, otherAddress, otherAddress]);
   });
 
-  it('are replaced once by a new one if the receiver closed them without a byte', async () => {
+  it('are replaced once by a new connection if the receiver closed them without sending a byte', async () => {
     const { receiver, post } = await start(inTurn(say(ok), say(ok), reset, say(ok)));
     await Promise.all([post(request), post(request)]);
     expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
-    expect(receiver.requests).toMatchObject([{}, {}, {}, { connection: 3 }]); // 2 may be closed as well
+    expect(receiver.requests).toMatchObject([{}, {}, {}, { connection: 3 }]); // connection 2 may also be closed
   });
 
   it('are replaced if they break while the request is written', async () => {
@@ -205,14 +205,14 @@ describe('kept connections', () => {
     expect(receiver.requests).toMatchObject([{ connection: 1 }, { connection: 2 }]);
   });
 
-  it('are replaced once only', async () => {
+  it('are replaced only once', async () => {
     const { receiver, post } = await start(inTurn(say(ok), reset));
     await post(request);
     expect(await post(request)).toMatchObject({ outcome: 'connection', errorCode: 'ECONNRESET' });
     expect(receiver.requests).toHaveLength(3);
   });
 
-  it('are replaced once only, however many addresses have one', async () => {
+  it('are replaced only once for any number of addresses', async () => {
     const fates = new Map<string, 'ECONNREFUSED'>();
     let addresses = [publicAddress];
     const resolve = async () => addresses;
@@ -227,21 +227,21 @@ describe('kept connections', () => {
   });
 
   it.each<[string, [Play, ...Play[]], number]>([
-    ['a kept one after the first byte', [say(ok), socket => socket.write('HTTP/1.1 200', () => socket.destroy())], 2],
+    ['a reused one after a byte', [say(ok), socket => socket.write('HTTP/1.1 200', () => socket.destroy())], 2],
     ['a new one', [reset, say(ok)], 1],
-  ])('are not replaced if the receiver closes %s: that is a failure', async (_case, plays, requests) => {
+  ])('are not replaced if the receiver closes %s, which is a failure', async (_case, plays, requests) => {
     const { receiver, post } = await start(inTurn(...plays));
     for (let sent = 1; sent < requests; sent++) await post(request);
     expect(await post(request)).toMatchObject({ outcome: 'connection', errorCode: 'ECONNRESET' });
     expect(receiver.requests).toHaveLength(requests);
   });
 
-  it('are at most 200, for any number of hosts', async () => {
+  it('are limited to 200 for any number of hosts', async () => {
     const { meant, post, connections } = await start(say(ok), { names: { dns: ['*.example.com'] } });
     for (let host = 0; host < 300; host++) await post({ ...request, url: `https://r${host}.example.com/` });
     expect(meant).toHaveLength(300);
     const open = () => Object.keys(connections.kept.freeSockets);
-    await expect.poll(open).toHaveLength(200); // the last one that had to go is closing
+    await expect.poll(open).toHaveLength(200); // the last surplus connection is closing
     expect(open().some(name => name.includes('r299.example.com'))).toBe(true);
     expect(open().some(name => name.includes('r0.example.com'))).toBe(false);
   });

@@ -9,21 +9,21 @@ import type { Play } from './tls-receiver.ts';
 type Situation = Parameters<typeof start>[1];
 const both = async () => [otherAddress, publicAddress];
 
-// The duration of an attempt is that of docs/delivery.md: from resolving the host to the last header.
+// The duration of an attempt is the time from name resolution to the last header (docs/delivery.md).
 
 describe('the timing of a POST', () => {
   it.each<[string, Situation, string, number]>([
-    ['one answer', {}, 'response', 1],
+    ['one response', {}, 'response', 1],
     ['the second address', { resolve: both, fates: new Map([[otherAddress, 'ECONNREFUSED']]) }, 'response', 1],
     ['a blocked host', { resolve: async () => ['10.0.0.1'] }, 'blocked', 0],
     ['an unknown name', { resolve: () => Promise.reject(new ResolutionError('not_found', '')) }, 'dns', 0],
-  ])('reports once that it is answered, and only if it is: %s', async (_case, situation, outcome, times) => {
+  ])('reports a response once, and only if there is one: %s', async (_case, situation, outcome, times) => {
     const onAnswered = vi.fn();
     expect(await outcomeOf(say(ok), { onAnswered }, situation)).toMatchObject({ outcome });
     expect(onAnswered).toHaveBeenCalledTimes(times);
   });
 
-  it('measures the time with resolving, and up to the last header, without the body', async () => {
+  it('measures the time from name resolution to the last header, without the body', async () => {
     const clock = frozenClock();
     const resolve = async () => {
       clock.advance(40);
@@ -64,24 +64,24 @@ describe('a POST that is given up', () => {
     const { receiver, post } = await start(inTurn(silent, say(ok)));
     const closed = Promise.withResolvers<void>();
     const abort = new AbortController();
-    const given = post({ ...request, signal: abort.signal });
+    const posted = post({ ...request, signal: abort.signal });
     await expect.poll(() => receiver.requests.length).toBe(1);
     receiver.onClose(closed.resolve);
     abort.abort();
     await closed.promise;
-    expect((await given).outcome).toBe('given_up');
+    expect((await posted).outcome).toBe('given_up');
     expect(await post(request)).toMatchObject({ outcome: 'response' });
     expect(receiver.connections()).toBe(2);
   });
 
-  it('does not start if it is given up before', async () => {
+  it('does not start if its signal has already aborted', async () => {
     const { meant, post } = await start(say(ok));
     expect(await post({ ...request, signal: AbortSignal.abort() })).toMatchObject({ outcome: 'given_up' });
     expect(meant).toEqual([]);
   });
 
-  it('is answered once its last header has come: only the reading of the body ends', async () => {
-    useVirtualTime(); // it would be read for a second, which never passes
+  it('has a response if its last header has arrived, and only stops reading the body', async () => {
+    useVirtualTime(); // reading would take 1 s, which never passes
     const abort = new AbortController();
     const answered = Promise.withResolvers<void>();
     const text = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome';
@@ -93,7 +93,7 @@ describe('a POST that is given up', () => {
     expect(await outcome).toMatchObject({ outcome: 'response', status: 200, bodyStart: 'some' });
   });
 
-  it('leaves no listener at its signal', async () => {
+  it('leaves no listener on its signal', async () => {
     const { signal } = new AbortController();
     await outcomeOf(say(ok), { signal });
     expect(getEventListeners(signal, 'abort')).toEqual([]);

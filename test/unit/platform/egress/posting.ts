@@ -36,13 +36,13 @@ export const say =
 
 export const reset: Play = socket => socket.destroy();
 
-/** Answers the n-th request with the n-th play; the last one serves for all that follow. */
+/** Responds to the n-th request with the n-th play, and to all further requests with the last one. */
 export const inTurn = (...plays: [Play, ...Play[]]): Play => {
   let turn = 0;
   return (socket, received) => (plays[Math.min(turn++, plays.length - 1)] ?? plays[0])(socket, received);
 };
 
-/** A guarded POST over connections of its own, unless a test brings others. */
+/** Creates a guarded POST with its own connections, unless a test passes others. */
 export const postWith = (dependencies: Partial<GuardedPostDependencies>): GuardedPost => {
   const now = dependencies.now ?? (() => performance.now());
   return makeGuardedPost({
@@ -60,11 +60,11 @@ interface Situation extends Partial<Omit<GuardedPostDependencies, 'post'>> {
   readonly trust?: boolean;
   readonly names?: Names;
   readonly fates?: Parameters<typeof loopbackNetwork>[2];
-  /** Returns the port for connections, if not the receiver's. */
+  /** Returns the port for connections. @default - the receiver's port */
   readonly port?: (receiver: TlsReceiver) => Promise<number>;
 }
 
-/** Starts a receiver, and a guarded POST whose connections all land there. They end with the test. */
+/** Starts a receiver, and a guarded POST that always connects to it. Both end with the test. */
 export const start = async (play: Play, { trust = true, names, fates, port, ...dependencies }: Situation = {}) => {
   const receiver = await startTlsReceiver(play, names);
   const { meant, network } = loopbackNetwork(
@@ -79,7 +79,7 @@ export const start = async (play: Play, { trust = true, names, fates, port, ...d
 export const outcomeOf = async (play: Play, changes: Partial<PostRequest> = {}, situation: Situation = {}) =>
   (await start(play, situation)).post({ ...request, ...changes });
 
-/** Starts a receiver that writes its own TLS records, and a guarded POST whose connections land there. */
+/** Starts a receiver that writes its own TLS records, and a guarded POST that always connects to it. */
 export const startHostile = async (act: Act, handshake: Omit<HostileIdentity, 'key' | 'certificate'> = {}) => {
   const { private: key, cert: certificate } = await certify();
   const receiver = await startHostileReceiver(act, { key, certificate, ...handshake });

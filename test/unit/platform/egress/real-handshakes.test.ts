@@ -15,12 +15,12 @@ import { loopbackNetwork } from './tls-receiver.ts';
 
 type SignedChain = ReturnType<typeof makeSignedChain>;
 
-/** Other large parts of a handshake. */
+/** The options that make a handshake large. */
 interface Manner {
   readonly version?: 'TLSv1.2' | 'TLSv1.3';
-  /** The authorities that a request for the client's certificate names (RFC 8446 section 4.2.4), in PEM. */
+  /** The authorities in the request for the client's certificate (RFC 8446 section 4.2.4), in PEM. */
   readonly authorities?: string;
-  /** The most bytes of a record's content. */
+  /** The maximum number of bytes in a record. */
   readonly fragment?: number;
 }
 
@@ -43,21 +43,21 @@ const startReceiver = async ({ key, certificate: cert }: SignedChain, manner: Ma
   return listen(server);
 };
 
-// ADR 20: the budget of bytes is enough for the largest handshakes of real servers.
+// By ADR 20, the byte budget is sufficient for the largest handshakes of real servers.
 describe('a handshake of a real server', () => {
   const host = 'receiver.example.com';
   const rsa = signingRsaKey(4_096);
   // The client does not request OCSP stapling. A stapled response has up to 3,000 bytes.
   const stapled = makeSignedChain(host, 5, rsa, 3_000);
   const authority = randomRsaKey(2_048, Buffer.of(1, 0, 1));
-  const authorities = makeChain(host, 350_000, () => authority).certificate; // 400 of them
+  const authorities = makeChain(host, 350_000, () => authority).certificate; // 400 authorities
   const lattice = makeSignedChain(host, 3, signingLatticeKey('ml-dsa-87'));
 
   it.each<[string, SignedChain, Manner]>([
     ['with the largest RSA chain, TLS 1.2', stapled, { version: 'TLSv1.2', authorities, fragment: 512 }],
     ['with the largest RSA chain, TLS 1.3', stapled, { authorities, fragment: 512 }],
     ['with three certificates of ML-DSA-87', lattice, {}],
-  ])('%s is accepted, and leaves enough bytes for an answer', async (_case, chain, manner) => {
+  ])('%s is accepted, and leaves enough bytes for a response', async (_case, chain, manner) => {
     const { network, sockets } = loopbackNetwork(await startReceiver(chain, manner), chain.root);
     expect(await postVia(network).post(request)).toMatchObject({ outcome: 'response', status: 200 });
     expect(sockets[0]?.bytesRead).toBeLessThan(byteBudget - 17 * 1_024); // 16 KiB of headers and 1 KiB of the body

@@ -5,7 +5,7 @@ import { parseWebhookUrl } from '../../../../lambdas/platform/egress/url-policy.
 import { ok, request, say, start } from './posting.ts';
 
 describe('the request target', () => {
-  // Tomcat 10 answers 400 to each of { | [ ^ and backtick.
+  // Tomcat 10 returns 400 for each of { | [ ^ and backtick.
   it.each([
     ['/h?f={a|b}&g=[1]', '/h?f=%7Ba%7Cb%7D&g=%5B1%5D'],
     ['/{a|b}/[c]/^`', '/%7Ba%7Cb%7D/%5Bc%5D/%5E%60'],
@@ -23,7 +23,7 @@ describe('the request target', () => {
     expect(receiver.requests.map(({ text }) => text.split('\r\n', 1)[0])).toEqual([`POST ${target} HTTP/1.1`]);
   });
 
-  it('is one of RFC 3986 for every URL that is accepted, and means the same bytes', () => {
+  it('conforms to RFC 3986 for every accepted URL, and encodes the same bytes', () => {
     const text = fc.string({
       unit: fc.oneof(fc.constantFrom(...'/?%{|}[]^`\'"<>;:@&=+$,2fF'), fc.string({ unit: 'grapheme', maxLength: 1 })),
     });
@@ -40,7 +40,7 @@ describe('the request target', () => {
   });
 });
 
-/** RFC 9112 section 3.2.1, with `segment` and `query` of RFC 3986 section 3.3 and 3.4. */
+/** Matches a request target (RFC 9112 section 3.2.1, with `segment` and `query` of RFC 3986 sections 3.3 and 3.4). */
 const originForm = /^(?:\/(?:[\w.~!$&'()*+,;=:@-]|%[\dA-F]{2})*)+(?:\?(?:[\w.~!$&'()*+,;=:@/?-]|%[\dA-F]{2})*)?$/i;
 
 /** Returns the bytes of a percent-encoded ASCII text as hexadecimal digits. */

@@ -8,16 +8,16 @@ import type { Play } from './tls-receiver.ts';
 
 const answer = (body: string): string => `HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
-// Responses are untrusted: at most 1 KiB is read, and shown without the credentials of the webhook.
+// Responses are untrusted. At most 1 KiB is read, and the webhook's credentials are masked.
 describe('a response', () => {
-  it.each([200, 302, 410, 503])('has status %i and its headers; a redirect is not followed', async status => {
+  it.each([200, 302, 410, 503])('has status %i and its headers, and a redirect is not followed', async status => {
     const head = 'Location: https://receiver.example.com/other\r\nRetry-After: 7\r\nContent-Length: 0';
     const { receiver, post } = await start(say(`HTTP/1.1 ${status} X\r\n${head}\r\n\r\n`));
     expect(await post(request)).toMatchObject({ outcome: 'response', status, headers: { 'retry-after': '7' } });
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('keeps the first KiB of text, cut between characters', async () => {
+  it('contains the first KiB of text, truncated between characters', async () => {
     const body = `a${'ã'.repeat(1_000)}`;
     expect(await outcomeOf(say(answer(body)))).toMatchObject({ bodyStart: `a${'ã'.repeat(511)}` });
   });
@@ -48,7 +48,7 @@ describe('a response', () => {
     ['text/plain; charset=', utf8],
     ['text/plain; charset="', utf8],
     [';;charset;=;charset==utf-16;\xff', utf8],
-  ])('is decoded by its content type %j', async (type, body) => {
+  ])('is decoded according to its content type %j', async (type, body) => {
     expect(await outcomeOf(encoded(`Content-Type: ${type}`, body))).toMatchObject({ bodyStart: 'não' });
   });
 
@@ -66,7 +66,7 @@ describe('a response', () => {
     ['gzip; q=1', 'plain', 'plain'],
     ['x'.repeat(65), 'plain', 'plain'],
     ['gzip', '', ''],
-  ])('of the encoding %j is shown so that a person can read it', async (encoding, body, expected) => {
+  ])('with the encoding %j is shown as its encoding and size or as text', async (encoding, body, expected) => {
     expect(await outcomeOf(encoded(`Content-Encoding: ${encoding}`, Buffer.from(body)))).toMatchObject({
       bodyStart: expected,
     });
@@ -79,7 +79,7 @@ describe('a response', () => {
     ['in Shift JIS', 'Content-Type: text/plain; charset=shift_jis', Buffer.from(`{"a":"${canary}"}`), '{"a":"***"}'],
     ['in gzip', 'Content-Encoding: gzip', gzipSync(canary), `[gzip, ${gzipSync(canary).length} bytes]`],
     ['as a content encoding', 'Content-Encoding: canary-s3cret', Buffer.from('x'), '[***, 1 bytes]'],
-  ])('shows no credential that it repeats %s', async (_case, headers, body, expected) => {
+  ])('does not show a credential that it repeats %s', async (_case, headers, body, expected) => {
     expect(await outcomeOf(encoded(headers, body), { redact: makeRedaction(canary) })).toMatchObject({
       bodyStart: expected,
     });
@@ -89,7 +89,7 @@ describe('a response', () => {
     ...['utf-8', 'klingon', 'utf-16', 'utf-16le', 'utf-16be', 'x-user-defined', 'macintosh', 'windows-1252', 'koi8-r'],
     ...['iso-8859-1', 'iso-8859-15', 'windows-1251', 'utf-32', 'shift_jis', 'euc-jp', 'iso-2022-jp', 'gbk', 'gb18030'],
     ...['big5', 'euc-kr', 'hz-gb-2312', 'iso-2022-kr', 'ibm866'],
-  ])('shows no credential in ASCII that is declared as %s', charset => {
+  ])('does not show an ASCII credential in a body that is declared as %s', charset => {
     const type = { 'content-type': `text/plain; charset=${charset}` };
     const secret = 'canary-s3cret-01';
     const show = (body: string, redact: Redact) => bodyText(Buffer.from(body, 'latin1'), false, type, redact);
@@ -110,7 +110,7 @@ describe('a response', () => {
     [`Content-Type: text/plain; charset="${'x'.repeat(15_000)}`],
     [`Content-Encoding: ${'a,'.repeat(7_500)}`],
     [`Content-Encoding: ${' ,'.repeat(7_500)}`],
-  ])('is read whatever its headers hold: %.40s', async headers => {
+  ])('is read with any headers: %.40s', async headers => {
     expect(await outcomeOf(encoded(headers, Buffer.from('plain')))).toMatchObject({ bodyStart: 'plain' });
   });
 
@@ -125,22 +125,22 @@ describe('a response', () => {
     ['chunks that continue after 1 KiB', chunked(1_024, 500), 1_024, true],
     ['chunks that fill 1 KiB together', chunked(512, 512, 500), 1_024, true],
     ['a chunk across the end of 1 KiB', chunked(1_000, 500), 1_024, true],
-  ])('is redacted as read, up to 1 KiB, and reports if more came: %s', async (_case, text, length, isTruncated) => {
+  ])('is redacted up to 1 KiB, with its truncation: %s', async (_case, text, length, isTruncated) => {
     const redact = vi.fn(() => 'redacted');
     expect(await outcomeOf(say(text), { redact })).toMatchObject({ bodyStart: 'redacted' });
     expect(redact.mock.calls).toEqual([['x'.repeat(length), isTruncated]]);
   });
 
-  const half = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome\xc3'; // ends within a character
+  const half = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome\xc3'; // ends in the middle of a character
   it.each<[string, Play]>([
-    ['is closed', socket => socket.end(half, 'latin1')],
+    ['is closed early', socket => socket.end(half, 'latin1')],
     ['is reset', socket => socket.write(half, 'latin1', () => socket.destroy())],
-    ['is no HTTP', say('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nsome\r\nnonsense')],
-  ])('counts once its headers are complete, if its body %s', async (_case, play) => {
+    ['is malformed', say('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nsome\r\nnonsense')],
+  ])('is accepted if its headers are complete but its body %s', async (_case, play) => {
     expect(await outcomeOf(play)).toMatchObject({ outcome: 'response', status: 200, bodyStart: 'some' });
   });
 
-  it('is read up to 1 KiB, then the connection is closed: a body may be endless', async () => {
+  it('is read up to 1 KiB, and then the connection is closed, because a body may be endless', async () => {
     const endless: Play = socket => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n');
       const pour = () => {
@@ -165,13 +165,13 @@ describe('a response', () => {
         setTimeout(() => socket.write('x'.repeat(3_000)), 50);
       },
     ],
-  ])('keeps the connection open if the whole response came at once, %s', async (_case, play) => {
+  ])('leaves the connection open if the whole body arrived at once %s', async (_case, play) => {
     const { receiver, post } = await start(play);
     for (let time = 0; time < 3; time++) await post(request);
     expect(receiver.connections()).toBe(1);
   });
 
-  it('is read for one second only, even before the deadline', async () => {
+  it('is read for only 1 s, even before the deadline', async () => {
     useVirtualTime();
     const trickle: Play = socket => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nyyyyy');
@@ -188,17 +188,17 @@ describe('a response', () => {
     for (const milliseconds of [300, 300, 300, 99]) {
       vi.advanceTimersByTime(milliseconds);
       let turns = 0;
-      await turnsUntil(() => ++turns === 300); // what came is read
+      await turnsUntil(() => ++turns === 300); // the received bytes are read
     }
     expect(hasEnded).toBe(false);
     vi.advanceTimersByTime(1);
     const bodyStart = expect.stringMatching(/^y{5,8}$/);
-    expect(await reading).toMatchObject({ outcome: 'response', bodyStart, durationMs: 0 }); // up to its headers
+    expect(await reading).toMatchObject({ outcome: 'response', bodyStart, durationMs: 0 }); // the duration ends with the headers
     void post(request);
     await turnsUntil(() => receiver.connections() === 2);
   });
 
-  it('is read beyond the deadline, which ends with the headers', async () => {
+  it('is read beyond the deadline, which applies only to the headers', async () => {
     const late: Play = socket => {
       socket.write('HTTP/1.1 500 X\r\nContent-Length: 4\r\n\r\n');
       setTimeout(() => socket.write('late'), 400);

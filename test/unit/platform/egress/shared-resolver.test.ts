@@ -6,7 +6,7 @@ import { frozenClock } from '../../../support/clock.ts';
 const never = new AbortController().signal;
 const addresses = ['93.184.216.34'];
 
-/** A shared resolver over lookups that the test answers, in the order of their start. */
+/** Creates a shared resolver with lookups that the test settles, in the order of their start. */
 const sharing = () => {
   const clock = frozenClock();
   const lookups: (PromiseWithResolvers<readonly string[]> & { signal: AbortSignal })[] = [];
@@ -18,9 +18,9 @@ const sharing = () => {
   return { clock, lookups, resolve: makeSharedResolver(lookUp, clock.now) };
 };
 
-// Attempts of the same moment share one lookup of their host, but not an older one: DNS rebinding is checked per attempt.
+// Simultaneous attempts share a lookup of their host, but do not use older lookups, because each attempt must detect DNS rebinding.
 describe('lookups of one name', () => {
-  it('are shared by calls within 100 ms, in flight or ended', async () => {
+  it('are shared by calls within 100 ms, during and after the lookup', async () => {
     const { clock, lookups, resolve } = sharing();
     const first = resolve('a.example', never);
     clock.advance(50);
@@ -35,7 +35,7 @@ describe('lookups of one name', () => {
   it.each([
     ['100 ms after the start', 100],
     ['if the clock was set back', -1],
-  ])('are not shared %s, although they are in flight', (_case, milliseconds) => {
+  ])('are not shared %s, even if they are in flight', (_case, milliseconds) => {
     const { clock, lookups, resolve } = sharing();
     void resolve('a.example', never);
     clock.advance(milliseconds);
@@ -43,7 +43,7 @@ describe('lookups of one name', () => {
     expect(lookups).toHaveLength(2);
   });
 
-  it('share a failure, which is kept no longer than an answer', async () => {
+  it('share a failure for as long as a result', async () => {
     const { clock, lookups, resolve } = sharing();
     const calls = [resolve('a.example', never), resolve('a.example', never)];
     lookups[0]?.reject(new ResolutionError('temporary', 'ESERVFAIL'));
@@ -55,19 +55,19 @@ describe('lookups of one name', () => {
 });
 
 describe('a call that is aborted', () => {
-  it('ends at once, but not the lookup that others share', async () => {
+  it('ends at once, but does not end the lookup that others share', async () => {
     const { lookups, resolve } = sharing();
     const impatient = new AbortController();
-    const given = resolve('a.example', impatient.signal);
+    const aborted = resolve('a.example', impatient.signal);
     const patient = resolve('a.example', never);
     impatient.abort();
-    await expect(given).rejects.toMatchObject({ fault: 'temporary', message: 'ECANCELLED' });
+    await expect(aborted).rejects.toMatchObject({ fault: 'temporary', message: 'ECANCELLED' });
     expect(lookups[0]?.signal.aborted).toBe(false);
     lookups[0]?.resolve(addresses);
     expect(await patient).toEqual(addresses);
   });
 
-  it('ends the lookup if it was the last, and the next call starts another', async () => {
+  it('ends the lookup if no other call shares it, and the next call starts another lookup', async () => {
     const { lookups, resolve } = sharing();
     const controllers = [new AbortController(), new AbortController()];
     const calls = controllers.map(({ signal }) => resolve('a.example', signal));
@@ -80,15 +80,15 @@ describe('a call that is aborted', () => {
     expect(lookups).toHaveLength(2);
   });
 
-  it('before its start starts no lookup', async () => {
+  it('before its start does not start a lookup', async () => {
     const { lookups, resolve } = sharing();
     await expect(resolve('a.example', AbortSignal.abort())).rejects.toThrow(ResolutionError);
     expect(lookups).toEqual([]);
   });
 });
 
-describe('the memory of lookups', () => {
-  it('holds 1,000 names, each with its own lookup: the oldest is looked up again, and its earlier calls get their answer', async () => {
+describe('the cache of lookups', () => {
+  it('contains 1,000 names, and calls for a removed name still receive their result', async () => {
     const { lookups, resolve } = sharing();
     const first = resolve('0.example', never);
     for (let name = 1; name <= 1_000; name++) void resolve(`${name}.example`, never);

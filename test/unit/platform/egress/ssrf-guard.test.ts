@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { guardAddresses, isPublicAddress } from '../../../../lambdas/platform/egress/ssrf-guard.ts';
 
-/** The special IPv4 blocks, with the document that sets each aside. Addresses next to a block are public, or of another block. */
+/** The special IPv4 blocks, each with the document that reserves it. Addresses next to a block are public or in another block. */
 const specialIpv4 = (
   [
     ['0.0.0.0', 8, 'this network, RFC 1122'],
@@ -35,16 +35,16 @@ const allowed = [
   ...['2606:4700:4700::1111', '2A00:1450:4001::200E', '3ffe:ffff::1'],
 ];
 
-/** Addresses that attacks use, and the special IPv6 blocks with the document that sets each aside. */
+/** Addresses that attackers use, and the special IPv6 blocks, each with the document that reserves it. */
 const refused: Record<string, readonly string[]> = {
   'Lambda Runtime API, ECS credentials, VPC DNS': ['169.254.100.1', '169.254.170.2', '169.254.169.253'],
-  'metadata of instances': ['169.254.169.254', '100.100.100.200', '192.0.0.192'],
+  'instance metadata services': ['169.254.169.254', '100.100.100.200', '192.0.0.192'],
   'unspecified and loopback, RFC 4291': ['::', '::1', '0:0:0:0:0:0:0:1'],
   'IPv4-compatible, RFC 4291': ['::127.0.0.1', '::7f00:1', '::8.8.8.8'],
   'IPv4-mapped, RFC 4291': ['::ffff:169.254.169.254', '::ffff:7f00:1', '::FFFF:8.8.8.8', '0:0:0:0:0:ffff:7f00:1'],
   'IPv4-translated, RFC 2765': ['::ffff:0:7f00:1', '::ffff:0:808:808'],
   'NAT64, RFC 6052 and RFC 8215': ['64:ff9b::a9fe:a9fe', '64:ff9b::8.8.8.8', '64:ff9b:1::1', '64:ff9b:1:fffe::1'],
-  'not handed out': ['64:ff9c::1', '200::1', '400::1', '1fff::1', '4000::1', '8000::1', 'e000::1'],
+  unassigned: ['64:ff9c::1', '200::1', '400::1', '1fff::1', '4000::1', '8000::1', 'e000::1'],
   'discard-only, RFC 6666': ['100::', '100::1'],
   'Teredo, RFC 4380': ['2001::1', '2001:0:4136:e378:8000:63bf:3fff:fdd2'],
   'protocol assignments, RFC 2928': ['2001:1::1', '2001:2::1', '2001:10::1', '2001:20::1', '2001:1ff:ffff::1'],
@@ -56,7 +56,7 @@ const refused: Record<string, readonly string[]> = {
   'site-local, RFC 3879': ['fec0::1', 'feff:ffff::1'],
   'multicast, RFC 4291': ['ff02::1', 'ff0e::1'],
   'ISATAP, RFC 5214': ['2a00:1450::5efe:7f00:1', '2a00:1450::200:5efe:10.0.0.1', 'fe80::5efe:a9fe:a9fe'],
-  'forms that only some parsers read': ['0x7f.1', '0177.0.0.1', '2130706433', '08.8.8.8', '1.2.3', '8.8.8.8 '],
+  'forms that only some parsers accept': ['0x7f.1', '0177.0.0.1', '2130706433', '08.8.8.8', '1.2.3', '8.8.8.8 '],
   'not addresses': ['', 'localhost', '[::1]', '2606:4700::1%1'],
 };
 
@@ -65,7 +65,7 @@ const dotted = (value: number) => octets(value).join('.');
 const groups = (value: number) => `${(value >>> 16).toString(16)}:${(value & 0xffff).toString(16)}`;
 const anyIpv4 = fc.integer({ min: 0, max: 0xffffffff });
 const group = fc.integer({ min: 0, max: 0xffff }).map(value => value.toString(16));
-/** A prefix that is global unicast by itself. */
+/** A prefix that is global unicast. */
 const publicPrefix = fc.constantFrom('2606:4700:4700:1', '2a00:1450:4001:800', '2400:cb00:2048:1', '2c0f:fb50:4003:0');
 
 // A delivery connects to public IPv4 addresses only (IANA special-purpose registries).
@@ -75,20 +75,20 @@ describe('isPublicAddress', () => {
   });
 
   it.each(Object.entries(refused).flatMap(([block, addresses]) => addresses.map(address => [address, block])))(
-    'refuses %s (%s)',
+    'rejects %s (%s)',
     address => {
       expect(isPublicAddress(address)).toBe(false);
     },
   );
 
-  it.each(specialIpv4)('refuses $block ($document) from its first address to its last, but not its neighbours', one => {
+  it.each(specialIpv4)('rejects all of $block ($document), but not the addresses next to it', one => {
     const { first, last } = one;
     for (const value of [first, first + 1, last - 1, last]) expect(isPublicAddress(dotted(value))).toBe(false);
     for (const value of [first - 1, last + 1].map(next => next >>> 0))
       expect(isPublicAddress(dotted(value))).toBe(!isSpecialIpv4(value));
   });
 
-  it('agrees with the list of special blocks over the whole IPv4 space', () => {
+  it('matches the list of special blocks for the whole IPv4 address space', () => {
     fc.assert(
       fc.property(anyIpv4, value => isPublicAddress(dotted(value)) === !isSpecialIpv4(value)),
       { numRuns: 2_000 },
@@ -105,14 +105,14 @@ describe('isPublicAddress', () => {
       'Teredo',
       (value: number) => [`2001:0:${groups(value)}:8000:63bf:3fff:fdd2`, `2001::8000:63bf:${groups(~value >>> 0)}`],
     ],
-  ])('refuses every IPv4 address in its %s form', (_form, embed) => {
+  ])('rejects every IPv4 address in its %s form', (_form, embed) => {
     fc.assert(
       fc.property(anyIpv4, value => !embed(value).some(isPublicAddress)),
       { numRuns: 1_000 },
     );
   });
 
-  it('refuses every IPv4 address in its ISATAP form, behind any prefix', () => {
+  it('rejects every IPv4 address in its ISATAP form with any prefix', () => {
     fc.assert(
       fc.property(publicPrefix, anyIpv4, fc.constantFrom('0', '200'), (prefix, value, first) => {
         return !isPublicAddress(`${prefix}:${first}:5efe:${groups(value)}`);
@@ -121,7 +121,7 @@ describe('isPublicAddress', () => {
     );
   });
 
-  it('allows no IPv6 address outside of 2000::/3', () => {
+  it('rejects every IPv6 address outside 2000::/3', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 0xffff }).filter(first => first >>> 13 !== 1),
@@ -132,20 +132,20 @@ describe('isPublicAddress', () => {
     );
   });
 
-  it('never throws, whatever it is given', () => {
+  it('never throws for any text', () => {
     fc.assert(fc.property(fc.string(), text => typeof isPublicAddress(text) === 'boolean'));
   });
 });
 
 describe('guardAddresses', () => {
-  it('gives the IPv4 addresses to connect to, each once', () => {
+  it('returns the unique IPv4 addresses', () => {
     expect(guardAddresses(['2606:4700::1', '93.184.216.34', '1.1.1.1', '93.184.216.34'])).toEqual({
       outcome: 'allowed',
       addresses: ['93.184.216.34', '1.1.1.1'],
     });
   });
 
-  it('refuses the whole host for one forbidden address among public ones, at any position', () => {
+  it('rejects the host if one address is forbidden, at any position', () => {
     const bad = fc.constantFrom(...Object.values(refused).flat());
     const good = fc.array(fc.constantFrom(...allowed), { minLength: 1, maxLength: 6 });
     fc.assert(
@@ -157,12 +157,12 @@ describe('guardAddresses', () => {
 
   it.each([
     ['there is no address', []],
-    ['there are IPv6 addresses only', ['2606:4700::1', '2001:4860:4860::8888']],
-  ])('refuses when %s', (_case, addresses) => {
+    ['there are only IPv6 addresses', ['2606:4700::1', '2001:4860:4860::8888']],
+  ])('rejects the host if %s', (_case, addresses) => {
     expect(guardAddresses(addresses).outcome).toBe('refused');
   });
 
-  it('names the forbidden address', () => {
+  it('returns the forbidden address', () => {
     expect(guardAddresses(['93.184.216.34', '10.0.0.7'])).toMatchObject({
       finding: { detail: expect.stringContaining('10.0.0.7') },
     });

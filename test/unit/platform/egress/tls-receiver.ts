@@ -7,13 +7,13 @@ import { listen } from '../../../../tools/support/listen.ts';
 
 interface ReceivedRequest {
   readonly text: string;
-  /** The name the client asked for (SNI), `false` without one. */
+  /** The name that the client requested (SNI), or `false` if none. */
   readonly serverName: string | false | undefined;
-  /** The number of the connection it came on, counted from 1. */
+  /** The number of the request's connection, starting at 1. */
   readonly connection: number;
 }
 
-/** Plays the receiver: writes to, or breaks, the connection of a complete request. */
+/** Responds to a complete request. Writes to its connection or breaks it. */
 export type Play = (socket: TLSSocket, request: ReceivedRequest) => void;
 
 const isComplete = (text: string): boolean => {
@@ -46,18 +46,18 @@ export const certify = (
   ];
   return generate([{ name: 'commonName', value: commonName }], {
     ...(isRsa ? { keyType: 'rsa' as const, keySize: 2048 } : { keyType: 'ec' as const, curve: 'P-256' as const }),
-    // OpenSSL reads a clock that lags by some milliseconds: a certificate made in the first of a second would not be valid yet.
+    // OpenSSL's clock lags by some milliseconds, so a certificate created at the start of a second would not be valid yet.
     notBeforeDate: new Date(Date.now() + (expiresIn ?? 0) - 60_000),
     ...(expiresIn !== undefined && { notAfterDate: new Date(Date.now() + expiresIn) }),
-    // The library adds a name of its own if there is no extension.
+    // The library adds its own name if there is no extension.
     extensions: altNames.length > 0 ? [{ name: 'subjectAltName', altNames }] : [{ name: 'basicConstraints', cA: true }],
   });
 };
 
-/** A receiver of this test alone, with a certificate of its own. */
+/** A receiver for one test, with its own certificate. */
 export type TlsReceiver = Awaited<ReturnType<typeof startTlsReceiver>>;
 
-/** Starts a receiver on a free port of 127.0.0.1; `play` is called once per complete request. */
+/** Starts a receiver on a free port of 127.0.0.1. Calls `play` once per complete request. */
 export const startTlsReceiver = async (play: Play, names = receiverNames) => {
   const pair = await certify(names);
   const requests: ReceivedRequest[] = [];
@@ -100,7 +100,7 @@ export const startTlsReceiver = async (play: Play, names = receiverNames) => {
   };
 };
 
-/** The result of a connection: it never opens (`silent`), or fails with an error of that code. */
+/** The result of a connection. It never opens (`silent`) or fails with this error code. */
 type Fate = 'silent' | `E${string}`;
 
 const ill = (fate: Fate): Socket => {
@@ -110,8 +110,8 @@ const ill = (fate: Fate): Socket => {
 };
 
 /**
- * Creates a network in which every connection reaches the receiver, and which records the intended address.
- * `fates`: addresses whose connections end otherwise.
+ * Creates a network that connects every address to the receiver and records the address.
+ * `fates` lists the addresses with other results.
  */
 export const loopbackNetwork = (
   port: number,

@@ -14,11 +14,11 @@ const maxOfWide = `https://receiver.example.com/${'\u{1f600}'.repeat(2_048 - 'ht
 const label63 = 'a'.repeat(63);
 const name253 = `${label63}.${label63}.${label63}.${'a'.repeat(57)}.com`;
 
-// docs/en/webhooks.md: a webhook's URL is https, on a public host, on port 443 or from 1024, without userinfo and fragment.
+// A webhook's URL must be https, with a public host, port 443 or 1024 and above, and no userinfo or fragment (docs/en/webhooks.md).
 describe('parseWebhookUrl', () => {
   it.each([
     'https://receiver.example.com',
-    maxOfWide, // characters, not the halves of them that a string is made of
+    maxOfWide, // counts code points, not UTF-16 units
     'https://receiver.example.com/hook?a=b&c=%23',
     'https://example.com/',
     'https://receiver.example.com./hook',
@@ -47,7 +47,7 @@ describe('parseWebhookUrl', () => {
     ['http://localhost/', ['url_not_https', 'url_not_public']],
     ['http://receiver.example.com:80/', ['url_not_https']],
     ['http://receiver.example.com:22/', ['url_not_https', 'url_invalid']],
-  ])('refuses the scheme of %s', (text, codes) => {
+  ])('rejects the scheme of %s', (text, codes) => {
     expect(codesOf(text)).toEqual(codes);
   });
 
@@ -57,7 +57,7 @@ describe('parseWebhookUrl', () => {
     ...['', ' ', 'receiver.example.com', '/hook', '//receiver.example.com/'],
     ...[...noHost, ...noName].map(rest => `https://${rest}`),
     ...['65536', 'port'].map(port => `https://receiver.example.com:${port}/`),
-  ])('refuses %j, which is not an acceptable URL', text => {
+  ])('rejects %j, which is not a valid URL', text => {
     expect(codesOf(text)).toContain('url_invalid');
   });
 
@@ -70,7 +70,7 @@ describe('parseWebhookUrl', () => {
     'https://receiver.example.com#@evil.example.com/',
     ...[0, 22, 80, 442, 444, 1_023].map(port => `https://receiver.example.com:${port}/`),
     `${longest}a`,
-  ])('refuses the userinfo, fragment, port or length of %j', text => {
+  ])('rejects the userinfo, fragment, port or length of %j', text => {
     expect(codesOf(text)).toEqual(['url_invalid']);
   });
 
@@ -87,11 +87,11 @@ describe('parseWebhookUrl', () => {
       .split(' ')
       .flatMap(suffix => [`https://a.${suffix}/`, `https://a.b.${suffix.toUpperCase()}./`]),
     'https:127.0.0.1',
-  ])('refuses the host of %s', text => {
+  ])('rejects the host of %s', text => {
     expect(codesOf(text)).toEqual(['url_not_public']);
   });
 
-  // The WHATWG parser strips the first kinds and reads backslashes as slashes; other software does neither.
+  // The WHATWG parser strips the first kinds and treats backslashes as slashes. Other software does neither.
   it.each([
     ...[...'\t\n\r\0\x1f\x7f\x80\x9f \u00a0\u2003\u2028\u3000\\'].flatMap(character => [
       `https://receiver.example.com/a${character}b`,
@@ -108,18 +108,18 @@ describe('parseWebhookUrl', () => {
     'https://receiver.example.com\\hook',
     'https://receiver.example.com:84\t43/',
     'https://receiver example.com/',
-  ])('refuses the control character, space or backslash in %j', text => {
+  ])('rejects the control character, space or backslash in %j', text => {
     expect(codesOf(text)).toEqual(['url_invalid']);
   });
 
   it.each(['https://loc\talho\nst/', ' https://localhost/ ', 'https:\\\\localhost\\hook', 'https://1\t2\n7.0.0.1/'])(
-    'finds the host in %j as well',
+    'also rejects the host in %j',
     text => {
       expect(codesOf(text)).toEqual(['url_invalid', 'url_not_public']);
     },
   );
 
-  it('accepts them percent-encoded', () => {
+  it('accepts these characters if they are percent-encoded', () => {
     expect(codesOf('https://receiver.example.com/a%20b%09%5C?c=%0A')).toEqual([]);
   });
 
@@ -130,14 +130,14 @@ describe('parseWebhookUrl', () => {
     parse.mockRestore();
   });
 
-  it('gives all findings at once', () => {
+  it('returns all findings', () => {
     const findings = ['url_not_https', 'url_invalid', 'url_invalid', 'url_not_public'];
     expect(codesOf('http://user@localhost/#x')).toEqual(findings);
     expect(codesOf('http://user@localhost/#x y')).toEqual(['url_invalid', ...findings]);
     expect(codesOf(`${'x '.repeat(1_025)}`)).toEqual(['url_invalid', 'url_invalid']);
   });
 
-  it('judges the host that the connection will use, whatever tricks the authority plays', () => {
+  it('checks the host that the connection will use for any form of authority', () => {
     for (const text of ['https://a.com@127.0.0.1/', 'https://a.com:443@127.0.0.1/', 'https://@@127.0.0.1/']) {
       expect(codesOf(text)).toEqual(['url_invalid', 'url_not_public']);
     }
@@ -145,7 +145,7 @@ describe('parseWebhookUrl', () => {
     expect(codesOf('https://a.com\\@127.0.0.1/')).toEqual(['url_invalid']); // a path on a.com
   });
 
-  it('refuses a special IPv4 address in every spelling the parser knows', () => {
+  it('rejects a special IPv4 address in every spelling that the parser accepts', () => {
     const special = fc.constantFrom(0x7f000001, 0x0a000001, 0xa9fea9fe, 0xc0a80001, 0xac100001, 0x64400001, 0x00000000);
     const octet = (value: number, style: number) =>
       [String(value), `0x${value.toString(16)}`, `0${value.toString(8)}`, `0X00${value.toString(16)}`][style] ?? '';
@@ -172,7 +172,7 @@ describe('parseWebhookUrl', () => {
     );
   });
 
-  it('refuses a private name in every spelling', () => {
+  it('rejects a private name in every spelling', () => {
     const name = fc.constantFrom('localhost', 'db.internal', 'printer.local', 'auth.emissor.example.net', 'a.home');
     const mixedCase = fc.infiniteStream(fc.boolean());
     const disguise = fc.constantFrom<(text: string) => string>(
@@ -191,7 +191,7 @@ describe('parseWebhookUrl', () => {
     );
   });
 
-  it('never throws, and accepts only https with a plain host', () => {
+  it('never throws, and accepts only https URLs with a plain host', () => {
     fc.assert(
       fc.property(
         fc.oneof(
