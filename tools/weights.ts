@@ -22,7 +22,7 @@ const limits: Readonly<Record<string, number>> = {
   tools: 3_624,
   'test :!test/generators/recorded': 29_781,
   'docs :!docs/api': 6_144,
-  'site :!site/package-lock.json': 550,
+  'site :!site/package-lock.json': 551,
 };
 
 const rows = Object.entries(limits).map(([folder, limit]) => ({ folder, lines: linesOf(folder), limit }));

@@ -20,7 +20,7 @@ const event = 'proposta.recebida';
 const sections = [
   'webhooks: List and look up',
   'webhooks: Replace',
-  'webhooks: Replace the secret',
+  'webhooks: Rotate the secret',
   'webhooks: Test',
   'webhooks: Reactivate',
   'deliveries: List deliveries',

@@ -106,7 +106,7 @@ describe('a query', () => {
     ['testar sem producao', '/pt/inicio-rapido/#o-que-é-preciso'],
     ['nothing arrived', '/en/nothing-arrived/'],
     ['invalid signature', '/en/nothing-arrived/#invalid-signature'],
-    ['rotate secret', '/en/webhooks/#replace-the-secret'],
+    ['rotate secret', '/en/webhooks/#rotate-the-secret'],
     ['429', '/en/errors/#rate_limited'],
     ['public keys', '/en/tokens/#public-documents'], // not the operation of that name in the reference
     ['retry schedule', '/en/deliveries/#attempts-and-waits'],

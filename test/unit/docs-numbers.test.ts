@@ -91,7 +91,7 @@ describe('the numbers', () => {
     ['webhooks', 'Limits', `${maximumUrlLength.toLocaleString('en')} characters`],
     [
       'webhooks',
-      'Replace the secret',
+      'Rotate the secret',
       `${signsUntil({ encrypted: '', createdAt: 0, replacedAt: 0 }) / hour} more hours`,
     ],
     ['webhooks', 'Test', `${requestLimits.testLimit} tests a minute`],

@@ -47,7 +47,7 @@ describe('the words of the wire', () => {
   it.each([
     ['a webhook', 'webhooks', 'The record', [Object.keys(webhookRecord.shape)]],
     ['a registration', 'webhooks', 'Register', [Object.keys(registration.shape)]],
-    ['a new secret', 'webhooks', 'Replace the secret', [Object.keys(secretRotation.shape)]],
+    ['a new secret', 'webhooks', 'Rotate the secret', [Object.keys(secretRotation.shape)]],
     ['a list of deliveries', 'deliveries', 'List deliveries', [Object.keys(historyQuery.shape), recordFields]],
     ['a delivery', 'deliveries', 'Look up a delivery', [['corpo', ...attemptFields]]],
     [
@@ -115,7 +115,7 @@ describe('the sample answers are what the service answers', () => {
     ['tokens', 'Get a token', tokenResponse],
     ['webhooks', 'Register', registeredWebhook],
     ['webhooks', 'List and look up', webhookList],
-    ['webhooks', 'Replace the secret', newSecret],
+    ['webhooks', 'Rotate the secret', newSecret],
     ['webhooks', 'Test', acceptedDelivery],
     ['deliveries', 'List deliveries', deliveryPage],
     ['deliveries', 'Look up a delivery', deliveryDetail],

@@ -60,7 +60,7 @@ describe('the list of webhooks', () => {
   it.each([
     [{}, 'Healthy', ''],
     [{ falhando_desde: lately, lento_desde: lately }, 'Failing', 'Failing since Nov 28'],
-    [{ lento_desde: lately }, 'Slow', 'over 2 s'],
+    [{ lento_desde: lately }, 'Slow', 'more than 2 s'],
     [{ estado: 'suspenso', motivo_suspensao: 'gone' }, 'Suspended', '410 Gone'],
     [{ estado: 'suspenso', motivo_suspensao: 'sem_sucesso' }, 'Suspended', 'for five days'],
     [{ estado: 'suspenso', motivo_suspensao: 'operador' }, 'Suspended', 'Only an operator can reactivate this webhook'],

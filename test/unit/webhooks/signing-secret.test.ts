@@ -4,7 +4,7 @@ import { systemRandom } from '../../../lambdas/platform/random.ts';
 import { isSigning, makeSigningSecrets, replaceSecret as replace } from '../../../lambdas/webhooks/signing-secret.ts';
 import type { SigningSecret } from '../../../lambdas/webhooks/webhook.ts';
 
-/* Tests new and replaced signing secrets (`docs/en/webhooks.md`, "Replace the secret"). */
+/* Tests new and replaced signing secrets (`docs/en/webhooks.md`, "Rotate the secret"). */
 
 const hour = 3_600_000;
 

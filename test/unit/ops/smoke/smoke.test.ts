@@ -71,7 +71,7 @@ describe('ops smoke on a stage', () => {
   it('reports a parameter with invalid content, and does not show the content', async () => {
     parameters.set(credentials, { Value: '{"password":"secret"' });
     const { stderr } = await ops('smoke');
-    expect(stderr).toMatch(/failed at "identity" .*: the parameter contains no client and user: .*"smoke rotate-cred/);
+    expect(stderr).toMatch(/failed at "identity" .*: the parameter is malformed. .*"smoke rotate-cred/);
     expect(stderr).not.toContain('secret"');
     expect(await names()).toEqual([]);
   });

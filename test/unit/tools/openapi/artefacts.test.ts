@@ -26,7 +26,7 @@ describe('the documents in docs/api', () => {
 describe('npm run openapi', () => {
   const command = path.join(root, 'tools/openapi/artefacts.ts');
   it.each([
-    ['--auth a.example --base https://b.example', 2, /^.*"a\.example" is not a URL.*\n$/],
+    ['--auth a.example --base https://b.example', 2, /^.*"a\.example" does not start with https.*\n$/],
     ['--auth https://a.example', 2, /^.*both URLs are required.*\n$/],
     [`--auth https://a.example --base https://b.example --out ${command}`, 1, /^Could not write the documents: .*\n$/],
   ])('explains in one line why it ignores %s', (words, status, problem) => {
