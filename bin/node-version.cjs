@@ -5,7 +5,7 @@
  */
 if (Number.parseInt(process.versions.node, 10) < 24) {
   console.error(
-    `Emissor requires Node 24 or newer, but this is ${process.version}. Run "npm ci" with install scripts enabled. It installs Node 24 for "npm start" and "npm run ops".`,
+    `Emissor requires Node 24 or newer, but this is ${process.version}. Run "npm ci" (without --omit=optional). It installs Node 24 for "npm start" and "npm run ops".`,
   );
   process.exit(1);
 }
