@@ -10,14 +10,16 @@ import { makeRequestSigner } from './request-signer.ts';
  * @param service - the service name in the credential scope of signatures, such as `dynamodb`
  */
 export function clientSettings(service: string) {
+  const credentials = environmentCredentials();
   return {
+    credentials, // constant for the lifetime of a process, as for the SDK's own provider
     logger: failureRecorder,
     maxAttempts: 3,
     requestHandler: makeRequestHandler({ timeout: 1_000 }),
     signer: makeRequestSigner({
       service,
       region: process.env.AWS_REGION ?? '',
-      credentials: environmentCredentials,
+      credentials,
     }),
   };
 }

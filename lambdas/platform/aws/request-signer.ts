@@ -27,9 +27,9 @@ export function makeRequestSigner({
   /** The service name in the credential scope, such as `dynamodb`. */
   readonly service: string;
   readonly region: string;
-  readonly credentials: () => Credentials;
+  readonly credentials: Credentials;
 }): RequestSigner {
-  let known: { readonly day: string; readonly secret: string; readonly key: KeyObject } | undefined;
+  let known: { readonly day: string; readonly key: KeyObject } | undefined;
 
   // biome-ignore lint/plugin/unchecked-assertions: the SDK's type also signs strings and events, which these clients do not use.
   return { sign } as unknown as RequestSigner;
@@ -37,7 +37,7 @@ export function makeRequestSigner({
   async function sign(request: SignableRequest, { signingDate = new Date() }: { signingDate?: Date } = {}) {
     if (!plainPath.test(request.path) || Object.keys(request.query).length > 0)
       throw new TypeError('Only plain paths without a query can be signed.');
-    const { accessKeyId, secretAccessKey, sessionToken } = credentials();
+    const { accessKeyId, sessionToken } = credentials;
     const time = `${signingDate.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
     const { headers } = request;
     headers.host ??= request.port ? `${request.hostname}:${request.port}` : request.hostname;
@@ -57,17 +57,17 @@ export function makeRequestSigner({
     const day = time.slice(0, 8);
     const scope = `${day}/${region}/${service}/aws4_request`;
     const text = `AWS4-HMAC-SHA256\n${time}\n${scope}\n${hash('sha256', canonicalRequest)}`;
-    const signature = createHmac('sha256', keyOf(day, secretAccessKey)).update(text).digest('hex');
+    const signature = createHmac('sha256', keyOf(day)).update(text).digest('hex');
     headers.authorization = `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${signedHeaders}, Signature=${signature}`;
     return request;
   }
 
-  function keyOf(day: string, secret: string): KeyObject {
-    if (known?.day !== day || known.secret !== secret) {
+  function keyOf(day: string): KeyObject {
+    if (known?.day !== day) {
       const parts = [day, region, service, 'aws4_request'];
-      const start: Uint8Array = Buffer.from(`AWS4${secret}`);
+      const start: Uint8Array = Buffer.from(`AWS4${credentials.secretAccessKey}`);
       const key = parts.reduce((derived, part) => createHmac('sha256', derived).update(part).digest(), start);
-      known = { day, secret, key: createSecretKey(key) }; // an HMAC with raw bytes takes six times as long
+      known = { day, key: createSecretKey(key) }; // an HMAC with raw bytes takes six times as long
     }
     return known.key;
   }

@@ -14,7 +14,7 @@ const signingDate = new Date('2015-08-30T12:36:00Z');
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 
 const sign = async (request: object, credentials: Credentials = published, service = 'service') => {
-  const signer = makeRequestSigner({ service, region: 'us-east-1', credentials: () => credentials });
+  const signer = makeRequestSigner({ service, region: 'us-east-1', credentials });
   const signed = await signer.sign(request as never, { signingDate });
   return signed.headers.authorization;
 };
@@ -84,16 +84,13 @@ describe('a signature', () => {
     );
   });
 
-  it('uses the key of its day and of the current credentials', async () => {
-    let credentials: Credentials = published;
-    const signer = makeRequestSigner({ service: 'service', region: 'us-east-1', credentials: () => credentials });
+  it('uses the key of its day', async () => {
+    const signer = makeRequestSigner({ service: 'service', region: 'us-east-1', credentials: published });
     const at = async (date: string) =>
       (await signer.sign(request() as never, { signingDate: new Date(date) })).headers.authorization;
     const first = await at('2015-08-30T12:36:00Z');
     await at('2015-08-31T00:00:00Z');
     expect(await at('2015-08-30T12:36:00Z')).toBe(first);
-    credentials = { accessKeyId: 'OTHER', secretAccessKey: 'other' };
-    expect(await at('2015-08-30T12:36:00Z')).not.toContain(first?.split('Signature=')[1]);
   });
 
   it('includes the port of the host, if any', async () => {
