@@ -122,7 +122,7 @@ function environmentOf(outputs: LocalOutputs, retryQueueUrl: string) {
     OWN_HOSTS: 'auth.example.com,api.example.com',
     SERVICE_VERSION: '0.1.0',
   };
-  return { LOG_LEVEL: 'INFO', POWERTOOLS_METRICS_NAMESPACE: 'Emissor/bench', ...settings };
+  return { LOG_LEVEL: 'INFO', METRICS_NAMESPACE: 'Emissor/bench', ...settings };
 }
 
 async function nextMessage(child: ChildProcess): Promise<ReceiverMessage> {

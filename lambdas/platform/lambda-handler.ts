@@ -1,4 +1,3 @@
-import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { Context } from 'aws-lambda';
 import { type HttpRequest, type HttpResponse, isRefusal } from './http.ts';
@@ -17,9 +16,14 @@ export function makeHandler<Event, Result>(
 ) {
   // An early response before the timeout is disabled, because unfinished work would continue when Lambda thaws the process.
   return middy<Event, Result | undefined>({ timeoutEarlyInMillis: 0 })
-    .use({ before: ({ event, context }) => startInvocation(context, requestIdOf(event)) })
-    .use({ onError: ({ error }) => log.error('invocation.failed', describeError(error)) })
-    .use(logMetrics(metrics))
+    .use({
+      before: ({ event, context }) => startInvocation(context, requestIdOf(event)),
+      after: metrics.flush,
+      onError: ({ error }) => {
+        log.error('invocation.failed', describeError(error));
+        metrics.flush();
+      },
+    })
     .handler(async (event, context) => {
       if (!isSelfCheck(event)) return run(event, context);
       await checkItself();
@@ -61,15 +65,8 @@ function countFailures({ service, metrics }: Telemetry): MiddlewareObj<unknown, 
     after: ({ response, context }) => {
       const status = response?.statusCode ?? 0;
       if (status < 500 || response?.[isRefusal]) return;
-      const failed = metrics.singleMetric();
-      failed.clearDefaultDimensions();
-      failed.addDimension('service', service);
-      failed.addDimensions({ functions: 'http' });
-      failed.addMetric('RequestFailed', 'Count', 1);
-      if (status !== 500) return;
-      const ofVersion = metrics.singleMetric();
-      ofVersion.addDimension('version', context.functionVersion);
-      ofVersion.addMetric('ServerError', 'Count', 1);
+      metrics.countNow('RequestFailed', { service }, { functions: 'http' });
+      if (status === 500) metrics.countNow('ServerError', { service, version: context.functionVersion });
     },
   };
 }

@@ -1,7 +1,7 @@
-import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { type AwsCall, failedCall } from './aws/failed-call.ts';
 import { systemClock } from './clock.ts';
 import { type Log, makeLog } from './log.ts';
+import { makeMetrics } from './metrics.ts';
 
 export type Telemetry = ReturnType<typeof makeTelemetry>;
 
@@ -18,17 +18,17 @@ export function makeTelemetry<Service extends string>(
 ) {
   const { log: written, startInvocation } = makeLog(serviceName, now);
   const log: Log = { ...written, warn: countingThrottles(written.warn), error: countingThrottles(written.error) };
-  const metrics = new Metrics({ serviceName: countedAs, logger: quiet }); // the environment contains the stage's namespace
+  const metrics = makeMetrics(countedAs, now);
   return { service: serviceName, log, startInvocation, metrics, count, measure };
 
   /** Adds to a metric, which the handler's middleware writes. */
   function count(metric: string, by = 1): void {
-    metrics.addMetric(metric, MetricUnit.Count, by);
+    metrics.add(metric, 'Count', by);
   }
 
   /** Adds a duration in milliseconds to a metric. */
   function measure(metric: string, milliseconds: number): void {
-    metrics.addMetric(metric, MetricUnit.Milliseconds, milliseconds);
+    metrics.add(metric, 'Milliseconds', milliseconds);
   }
 
   /**
@@ -40,10 +40,7 @@ export function makeTelemetry<Service extends string>(
       write(message, fields);
       const { throttled, cause } = (fields ?? {}) as Partial<ErrorDescription>;
       if (throttled === undefined && cause?.throttled === undefined) return;
-      const metric = metrics.singleMetric();
-      metric.clearDefaultDimensions();
-      metric.addDimension('store', 'dynamodb');
-      metric.addMetric('StoreThrottled', MetricUnit.Count, 1);
+      metrics.countNow('StoreThrottled', { store: 'dynamodb' });
     };
   }
 }
@@ -95,11 +92,6 @@ function framesOf({ stack = '', message }: Error): readonly string[] {
 
 /** The maximum depth of causes, which may be cyclic. */
 const maxCauses = 2;
-
-/** Suppresses the warning that Metrics logs for each invocation without metrics. */
-const quiet = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: console.error };
-
-function nothing(): void {}
 
 interface ResponseMetadata {
   readonly httpStatusCode?: number;

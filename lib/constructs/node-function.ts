@@ -64,7 +64,7 @@ export class NodeFunction<Environment extends Record<string, string> = Record<st
       systemLogLevelV2: lambda.SystemLogLevel.WARN, // omits the start and end of successful invocations
       environment: {
         LOG_LEVEL: 'INFO',
-        POWERTOOLS_METRICS_NAMESPACE: metricsNamespace(props.configuration),
+        METRICS_NAMESPACE: metricsNamespace(props.configuration),
         RELEASE: release, // changes the function, because Lambda publishes no version of an unchanged function
         ...variables,
       },

@@ -16,9 +16,9 @@ const runBare = (program: string, ...args: string[]) =>
     env: { PATH: `${join(root, 'node_modules/.bin')}:/usr/bin:/bin`, HOME: '/nonexistent' },
   });
 
-/** The Node.js modules that every bundle with the SDK or Powertools imports. */
+/** The Node.js modules that every bundle with the SDK imports. */
 const usualModules = [
-  ...['node:console', 'node:crypto', 'node:fs', 'node:fs/promises', 'node:https', 'node:os'],
+  ...['node:crypto', 'node:fs', 'node:fs/promises', 'node:https', 'node:os'],
   ...['node:path', 'node:stream', 'node:timers/promises'],
 ];
 const resolving = ['node:dns/promises', 'node:net', 'node:timers'];
@@ -27,18 +27,18 @@ const resolving = ['node:dns/promises', 'node:net', 'node:timers'];
 const limits: Readonly<
   Record<string, readonly [kibibytes: number, more?: readonly string[], usual?: readonly string[]]>
 > = {
-  'auth/endpoints/discovery': [250, ['node:timers']],
-  'auth/endpoints/introspect': [285, ['node:timers']],
-  'auth/endpoints/revoke': [285, ['node:timers']],
-  'auth/endpoints/token': [290, ['node:timers', 'node:url']],
-  'auth/keys/rotate-keys': [245, ['node:timers']],
-  'base-api/deliveries-api': [360, ['node:timers']],
-  'base-api/webhooks-api': [330, resolving],
-  'delivery/sweeper/sweep': [280, ['node:timers']],
-  'delivery/consumer/deliver': [365, [...resolving, 'node:tls']],
-  'platform/deployment/pre-traffic': [95, ['node:timers'], ['node:console', 'node:crypto', 'node:timers/promises']],
+  'auth/endpoints/discovery': [235, ['node:timers']],
+  'auth/endpoints/introspect': [270, ['node:timers']],
+  'auth/endpoints/revoke': [275, ['node:timers']],
+  'auth/endpoints/token': [275, ['node:timers', 'node:url']],
+  'auth/keys/rotate-keys': [235, ['node:timers']],
+  'base-api/deliveries-api': [345, ['node:timers']],
+  'base-api/webhooks-api': [320, resolving],
+  'delivery/sweeper/sweep': [265, ['node:timers']],
+  'delivery/consumer/deliver': [350, [...resolving, 'node:tls']],
+  'platform/deployment/pre-traffic': [80, ['node:timers'], ['node:crypto', 'node:timers/promises']],
   'smoke/receiver': [5],
-  'smoke/scheduled-test': [280, ['node:timers']],
+  'smoke/scheduled-test': [265, ['node:timers']],
 };
 
 /** The bundled files that use randomness, and their purpose. */

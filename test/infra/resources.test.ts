@@ -134,7 +134,7 @@ describe('a name', () => {
         ...named('AWS::Logs::LogGroup', 'LogGroupName'),
         ...named('AWS::Logs::QueryDefinition', 'Name'),
         ...outputs.flatMap(({ Export }) => Export?.Name ?? []),
-        ...new Set(text.match(/(?<="(?:Namespace|POWERTOOLS_METRICS_NAMESPACE)":")Emissor[^"]*/g)),
+        ...new Set(text.match(/(?<="(?:Namespace|METRICS_NAMESPACE)":")Emissor[^"]*/g)),
       ];
     };
     const names = [...namesOf('prod'), ...namesOf('dev')];

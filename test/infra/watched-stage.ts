@@ -21,7 +21,7 @@ const namespace = 'Emissor/prod';
 export function collectMetrics(start = Date.UTC(2026, 10, 20, 12)): Metrics {
   const metrics = makeMetrics();
   vi.useFakeTimers({ toFake: ['Date'], now: start });
-  vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', namespace);
+  vi.stubEnv('METRICS_NAMESPACE', namespace);
   const written = vi.spyOn(process.stdout, 'write').mockImplementation(text => {
     metrics.addLine(String(text));
     return true;

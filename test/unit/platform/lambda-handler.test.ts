@@ -13,7 +13,7 @@ it.each([
   [503, ['RequestFailed']],
   ...[200, 401, 404, 429].map((status): [number, string[]] => [status, []]),
 ])('a response with status %i counts as %j', async (statusCode, expected) => {
-  vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Emissor/test');
+  vi.stubEnv('METRICS_NAMESPACE', 'Emissor/test');
   const lines: { _aws: { CloudWatchMetrics: { Namespace: string; Dimensions: string[][] }[] } }[] = [];
   const stdout = vi
     .spyOn(process.stdout, 'write')

@@ -171,7 +171,7 @@ async function errorOf(call: Promise<unknown>): Promise<unknown> {
 }
 
 function collectLines() {
-  vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Emissor/x');
+  vi.stubEnv('METRICS_NAMESPACE', 'Emissor/x');
   const lines: string[] = [];
   const note = (text: unknown) => Boolean(lines.push(String(text)));
   const stdout = vi.spyOn(process.stdout, 'write').mockImplementation(note);

@@ -77,7 +77,7 @@ const busy = () => Promise.reject(named('ThrottlingException'));
 
 /** Returns the status of a response and the log lines of the function without a stage. */
 const handleRequest = async (method: string, path: string, dynamo?: Dynamo) => {
-  vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Emissor/test');
+  vi.stubEnv('METRICS_NAMESPACE', 'Emissor/test');
   const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   const telemetry = makeTelemetry('webhooks');
   const handler = makeHttpHandler(telemetry, composeApi(telemetry, dynamo && { dynamo }));
