@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/support/longest-first.ts';
 import { isFull } from './test/support/sample.ts';
+import { SlowProjectsFirst } from './test/support/slow-projects-first.ts';
 import { SummaryReporter } from './test/support/summary-reporter.ts';
 
 /** The number of processors. By default, Vitest leaves one free, which would be half of a two-core machine. */
@@ -24,7 +24,7 @@ export default defineConfig({
     reporters: ['default', new SummaryReporter()],
     // The default for all projects.
     maxWorkers: idleWorkers,
-    sequence: { sequencer: LongestFirst, groupOrder: 3 },
+    sequence: { sequencer: SlowProjectsFirst, groupOrder: 3 },
     expect: { poll: { timeout: 20_000 } }, // for real sockets on a busy machine; Vitest's default is 1 s
     projects: [
       // Checks of the whole tree, such as lint and types.

@@ -17,7 +17,7 @@ export interface Login {
 }
 
 /** An error response of the API. The console shows its message unchanged. */
-export class Refusal extends Error {
+export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly findings: readonly { readonly field: string; readonly detail: string }[];
@@ -42,7 +42,7 @@ export class Refusal extends Error {
 }
 
 /** The service did not respond. `code` is the system error code, such as `ECONNREFUSED`. */
-export class NoAnswer extends Error {
+export class NoResponse extends Error {
   readonly code: string;
 
   constructor(code: string) {
@@ -54,10 +54,10 @@ export class NoAnswer extends Error {
 /** The service no longer accepts the tokens, and the user must sign in again. */
 export class SessionEnded extends Error {}
 
-/** Signs in with the password grant (RFC 6749, section 4.3). @throws {Refusal} if the service rejects the credentials. */
+/** Signs in with the password grant (RFC 6749, section 4.3). @throws {ApiError} if the service rejects the credentials. */
 export async function signIn(service: Service, credentials: Credentials): Promise<Login> {
   const response = await postForm(service, 'token', { grant_type: 'password', ...credentials });
-  if (response.status !== 200) throw new Refusal(response);
+  if (response.status !== 200) throw new ApiError(response);
   const { client_id, client_secret } = credentials;
   return { client: { client_id, client_secret }, ...tokensIn(response) };
 }
@@ -71,13 +71,13 @@ export function claimsOf({ accessToken }: Pick<Login, 'accessToken'>): Readonly<
   return JSON.parse(Buffer.from(accessToken.split('.')[1] ?? '', 'base64url').toString('utf8'));
 }
 
-export type Api = ReturnType<typeof makeApi>;
+export type Api = ReturnType<typeof createApi>;
 
 /**
  * Creates an API client for a login. The client refreshes an expired access token and updates the login in place.
  * `refreshes` contains the refreshes in flight, because concurrent calls must not use a refresh token twice.
  */
-export function makeApi(
+export function createApi(
   service: Service,
   login: Login,
   { language, refreshes }: { language: string; refreshes: WeakMap<Login, Promise<void>> },
@@ -120,7 +120,7 @@ export function makeApi(
       response = await call(login.accessToken);
       if (response.status === 401) throw new SessionEnded();
     }
-    if (response.status >= 300) throw new Refusal(response);
+    if (response.status >= 300) throw new ApiError(response);
     return response.json as Body;
 
     function call(bearer: string): Promise<ApiResponse> {
@@ -147,12 +147,12 @@ export function makeApi(
     // If the response is lost, the service may have replaced the token and would treat a second use as theft.
     login.refreshToken = undefined;
     const response = await postForm(service, 'token', form).catch(error => {
-      if (error instanceof NoAnswer && unsentCodes.has(error.code)) login.refreshToken = refreshToken;
+      if (error instanceof NoResponse && unsentCodes.has(error.code)) login.refreshToken = refreshToken;
       throw error;
     });
     if (response.status === 400 || response.status === 401) throw new SessionEnded();
     if (response.status === 429) login.refreshToken = refreshToken;
-    if (response.status !== 200) throw new Refusal(response);
+    if (response.status !== 200) throw new ApiError(response);
     Object.assign(login, tokensIn(response));
   }
 }
@@ -206,7 +206,7 @@ async function request({ fetch }: Service, url: string, init: RequestInit): Prom
     return { status: response.status, headers: response.headers, json: parseObject(await response.text()) };
   } catch (error) {
     const cause = error instanceof Error ? error.cause : undefined;
-    throw new NoAnswer(cause instanceof Error && 'code' in cause ? String(cause.code) : '');
+    throw new NoResponse(cause instanceof Error && 'code' in cause ? String(cause.code) : '');
   }
 }
 
@@ -219,11 +219,11 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Returns the tokens in a response. @throws {Refusal} if it has none, for example because the URL is wrong. */
+/** Returns the tokens in a response. @throws {ApiError} if it has none, for example because the URL is wrong. */
 function tokensIn(response: ApiResponse): Pick<Login, 'accessToken' | 'refreshToken'> {
   const { access_token, refresh_token } = response.json ?? {};
   if (typeof access_token !== 'string' || access_token.split('.').length !== 3)
-    throw new Refusal({ ...response, json: { code: 'no_token' } });
+    throw new ApiError({ ...response, json: { code: 'no_token' } });
   return { accessToken: access_token, refreshToken: typeof refresh_token === 'string' ? refresh_token : undefined };
 }
 
@@ -240,7 +240,7 @@ async function orUndefined<Value>(call: Promise<Value>): Promise<Value | undefin
   try {
     return await call;
   } catch (error) {
-    if (error instanceof Refusal && error.status === 404) return undefined;
+    if (error instanceof ApiError && error.status === 404) return undefined;
     throw error;
   }
 }

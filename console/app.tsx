@@ -3,7 +3,16 @@ import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { type Credentials, claimsOf, type Login, makeApi, revoke, type Service, SessionEnded, signIn } from './api.ts';
+import {
+  type Credentials,
+  claimsOf,
+  createApi,
+  type Login,
+  revoke,
+  type Service,
+  SessionEnded,
+  signIn,
+} from './api.ts';
 import { messageOf, statusOf } from './failures.ts';
 import { contentSecurityPolicy, Document, SignIn } from './layout.tsx';
 import { failurePage } from './pages/failure.tsx';
@@ -131,9 +140,9 @@ export function createConsole(options: ConsoleOptions) {
     const found = await sessionOf(context);
     if (!found) return entry(context, 401, t => t.entry.noSession);
     const { key, session } = found;
-    const isRenewal = context.req.header('x-renewal') !== undefined;
-    if (!isRenewal) session.usedAt = now(); // automatic refreshes do not extend the session
-    const notes = isRenewal ? [] : session.notes.splice(0);
+    const isRefresh = context.req.header('x-refresh') !== undefined;
+    if (!isRefresh) session.usedAt = now(); // automatic refreshes do not extend the session
+    const notes = isRefresh ? [] : session.notes.splice(0);
     return respond(context, key, session, notes, view => handler(view, parametersOf(context), view.query));
   }
 
@@ -190,11 +199,11 @@ export function createConsole(options: ConsoleOptions) {
     const [language, url] = [languageOf(context), new URL(context.req.url)];
     const claims = claimsOf(session.login);
     return {
-      api: makeApi(service, session.login, { language, refreshes }),
+      api: createApi(service, session.login, { language, refreshes }),
       service,
       session,
       claims,
-      mayChange: String(claims.scope).split(' ').includes('webhooks:manage'),
+      canManage: String(claims.scope).split(' ').includes('webhooks:manage'),
       language,
       t: texts[language],
       folder,
@@ -202,7 +211,7 @@ export function createConsole(options: ConsoleOptions) {
       query: url.searchParams,
       now: now(),
       notes,
-      renewSeconds: isLocal(service) ? 5 : 60,
+      refreshSeconds: isLocal(service) ? 5 : 60,
     };
   }
 

@@ -1,10 +1,10 @@
-import { Link, Time, Unread } from './components.tsx';
-import { type Filter, localField, queryOf, ranges, states } from './filter.ts';
-import type { Bar, Tally } from './tally.ts';
+import { Link, LoadError, Time } from './components.tsx';
+import type { Bar, Counts } from './count-deliveries.ts';
+import { datetimeLocalValue, type Filter, queryOf, ranges, states } from './filter.ts';
 import { timeFormats } from './times.ts';
 import { type Part, pathOf, useView } from './view.ts';
 
-export function Chart({ event, filter, counted }: { event: string; filter: Filter; counted: Part<Tally> }) {
+export function Chart({ event, filter, counted }: { event: string; filter: Filter; counted: Part<Counts> }) {
   const { t } = useView();
   return (
     <section class="card">
@@ -14,7 +14,7 @@ export function Chart({ event, filter, counted }: { event: string; filter: Filte
       </header>
       <div id="chart" data-live class="inside">
         {'error' in counted ? (
-          <Unread error={counted.error} />
+          <LoadError error={counted.error} />
         ) : (
           <Volume event={event} filter={filter} {...counted.value} />
         )}
@@ -31,7 +31,7 @@ function RangeChoice({ event, filter }: { event: string; filter: Filter }) {
   const field = (name: string, label: string, value: number | undefined) => (
     <label>
       {label} ({Intl.DateTimeFormat().resolvedOptions().timeZone})
-      <input type="datetime-local" name={name} value={localField(value)} />
+      <input type="datetime-local" name={name} value={datetimeLocalValue(value)} />
     </label>
   );
   return (
@@ -54,7 +54,7 @@ function RangeChoice({ event, filter }: { event: string; filter: Filter }) {
   );
 }
 
-function Volume({ event, filter, bars, total, countedSince, error }: Tally & { event: string; filter: Filter }) {
+function Volume({ event, filter, bars, total, countedSince, error }: Counts & { event: string; filter: Filter }) {
   const { t, folder } = useView();
   return (
     <>
@@ -76,7 +76,7 @@ function Volume({ event, filter, bars, total, countedSince, error }: Tally & { e
           {t.webhook.cutOff} <Time at={new Date(countedSince).toISOString()} form="exact" />.
         </p>
       )}
-      {error !== undefined && <Unread error={error} />}
+      {error !== undefined && <LoadError error={error} />}
       {total === 0 ? <p class="empty">{t.webhook.noneInTime}</p> : <Bars event={event} filter={filter} bars={bars} />}
     </>
   );

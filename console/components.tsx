@@ -33,8 +33,8 @@ export function Button(button: {
   fields?: Readonly<Record<string, string>>;
   children?: Child;
 }) {
-  const { mayChange, folder } = useView();
-  if (!mayChange && button.action !== '/sign-out') return null;
+  const { canManage, folder } = useView();
+  if (!canManage && button.action !== '/sign-out') return null;
   return (
     <form method="post" action={folder + button.action}>
       <Hidden fields={button.fields} />
@@ -76,8 +76,8 @@ export function Link(link: {
   isChosen?: boolean;
   children?: Child;
 }) {
-  const { folder, mayChange } = useView();
-  if (link.kind?.startsWith('button') && !mayChange) return null;
+  const { folder, canManage } = useView();
+  if (link.kind?.startsWith('button') && !canManage) return null;
   return (
     <a href={folder + link.to} class={link.kind} aria-current={link.isChosen ? 'true' : undefined}>
       {link.children}
@@ -88,13 +88,13 @@ export function Link(link: {
 /** Renders a time in the time zone of this computer, with UTC in the tooltip. `both` also shows the distance from now. */
 export function Time({ at, form = 'both' }: { at: string; form?: 'both' | 'exact' | 'clock' }) {
   const { language, now } = useView();
-  const moment = Date.parse(at);
-  if (Number.isNaN(moment)) return <>–</>;
+  const time = Date.parse(at);
+  if (Number.isNaN(time)) return <>–</>;
   const formats = timeFormats[language];
-  const exact = (form === 'clock' ? formats.clock : formats.exact).format(moment);
+  const exact = (form === 'clock' ? formats.clock : formats.exact).format(time);
   return (
-    <time datetime={at} title={`${new Date(moment).toISOString().slice(0, 19).replace('T', ' ')} UTC`}>
-      {form === 'both' && `${distance(moment - now, formats.distance)} `}
+    <time datetime={at} title={`${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`}>
+      {form === 'both' && `${distance(time - now, formats.distance)} `}
       {form === 'both' ? <small>{exact}</small> : exact}
     </time>
   );
@@ -144,7 +144,7 @@ export function Verification() {
   );
 }
 
-export function Unread({ error }: { error: unknown }) {
+export function LoadError({ error }: { error: unknown }) {
   const { t } = useView();
   return <p class="note failed inside">{`${t.failures.unread} ${messageOf(t, error)}`}</p>;
 }

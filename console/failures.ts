@@ -1,10 +1,11 @@
-import { NoAnswer, Refusal } from './api.ts';
+import { ApiError, NoResponse } from './api.ts';
 import type { Texts } from './texts/en.ts';
 import { NotFound } from './view.ts';
 
 export function messageOf({ failures }: Texts, error: unknown, isChange = false): string {
-  if (error instanceof NoAnswer) return failures.noAnswer(error.code) + (isChange ? ` ${failures.isUncertain}` : '');
-  if (error instanceof Refusal) {
+  if (error instanceof NoResponse)
+    return failures.noResponse(error.code) + (isChange ? ` ${failures.isUncertain}` : '');
+  if (error instanceof ApiError) {
     if (error.code === 'no_token') return failures.noToken;
     if (['invalid_grant', 'invalid_client'].includes(error.code)) return failures.badCredentials;
     const { message, status, findings, requisicao, retryAfter } = error;
@@ -15,10 +16,10 @@ export function messageOf({ failures }: Texts, error: unknown, isChange = false)
   }
   if (error instanceof NotFound) return error.message;
   console.error(error);
-  return failures.unforeseen;
+  return failures.unexpected;
 }
 
 export function statusOf(error: unknown): number {
   if (error instanceof NotFound) return 404;
-  return error instanceof Refusal && error.status < 500 ? error.status : 502;
+  return error instanceof ApiError && error.status < 500 ? error.status : 502;
 }

@@ -6,7 +6,7 @@ export interface Filter {
   readonly until?: number | undefined;
   readonly cursor?: string | undefined;
   /** The invalid query parameters, such as `since=yesterday`. */
-  readonly unknown: readonly string[];
+  readonly invalid: readonly string[];
 }
 
 export const ranges = ['1h', '24h', '7d', '30d'] as const;
@@ -25,20 +25,20 @@ export interface Span {
 }
 
 export function filterOf(values: URLSearchParams): Filter {
-  const unknown: string[] = [];
+  const invalid: string[] = [];
   const state = read('state', text => states.find(state => state === text));
   const range = read('range', text => ranges.find(range => range === text));
   const [since, until] = [read('since', parseTime), read('until', parseTime)];
   const cursor = read('cursor', text => text);
   if (since === undefined || until === undefined || since < until)
-    return { state, range, since, until, cursor, unknown };
-  unknown.push(`since=${values.get('since')}`, `until=${values.get('until')}`);
-  return { state, range, cursor, unknown };
+    return { state, range, since, until, cursor, invalid };
+  invalid.push(`since=${values.get('since')}`, `until=${values.get('until')}`);
+  return { state, range, cursor, invalid };
 
   function read<Value>(name: string, parse: (text: string) => Value | undefined): Value | undefined {
     const text = values.get(name)?.trim();
     const value = text ? parse(text) : undefined;
-    if (text && value === undefined) unknown.push(`${name}=${text}`);
+    if (text && value === undefined) invalid.push(`${name}=${text}`);
     return value;
   }
 }
@@ -72,7 +72,7 @@ export function iso(time: number): string {
   return new Date(time).toISOString();
 }
 
-export function localField(time: number | undefined): string {
+export function datetimeLocalValue(time: number | undefined): string {
   if (time === undefined) return '';
   return iso(time - new Date(time).getTimezoneOffset() * 60_000).slice(0, 16);
 }

@@ -18,8 +18,8 @@ const tones = {
   none: '',
 } as const;
 
-export interface Standing {
-  readonly health: keyof typeof tones;
+export interface WebhookHealth {
+  readonly status: keyof typeof tones;
   readonly latest: Part<DeliveryList>;
   readonly failed: DeliveryDetail | undefined;
 }
@@ -28,19 +28,19 @@ export interface Standing {
 const indecisive: readonly (string | null)[] = [null, 'lenta', 'interno'];
 
 /** Determines the health of a webhook from its record and its latest result, which may be the result of a test. */
-export async function readStanding(api: Api, event: string, webhook: WebhookRecord | undefined): Promise<Standing> {
+export async function readHealth(api: Api, event: string, webhook: WebhookRecord | undefined): Promise<WebhookHealth> {
   const latest = await partOf(api.listDeliveries(event, { limite: 10 }));
-  const own = latest.value?.entregas.filter(one => webhook && isOf(webhook, one));
+  const own = latest.value?.entregas.filter(one => webhook && belongsTo(webhook, one));
   const decisive = own?.find(one => one.estado === 'falhou' || !indecisive.includes(one.ultimo_resultado));
   const result = determine();
   const isActive = webhook?.estado === 'ativo' && tones[result] !== 'bad';
   const held = isActive ? await partOf(api.listDeliveries(event, { estado: 'retida', limite: 1 })) : undefined;
-  const hasHeld = held?.value?.entregas.some(one => webhook && one.estado === 'retida' && isOf(webhook, one));
-  const health = hasHeld ? 'held' : held?.error !== undefined ? 'unknown' : result;
-  const isBad = decisive && tones[health] === 'bad';
-  return { health, latest, failed: isBad ? (await partOf(api.findDelivery(event, decisive.id))).value : undefined };
+  const hasHeld = held?.value?.entregas.some(one => webhook && one.estado === 'retida' && belongsTo(webhook, one));
+  const status = hasHeld ? 'held' : held?.error !== undefined ? 'unknown' : result;
+  const isBad = decisive && tones[status] === 'bad';
+  return { status, latest, failed: isBad ? (await partOf(api.findDelivery(event, decisive.id))).value : undefined };
 
-  function determine(): Standing['health'] {
+  function determine(): WebhookHealth['status'] {
     if (!webhook) return 'none';
     if (webhook.estado === 'suspenso') return 'suspended';
     if (webhook.falhando_desde !== null) return 'failing';
@@ -50,13 +50,13 @@ export async function readStanding(api: Api, event: string, webhook: WebhookReco
   }
 }
 
-export function HealthBadge({ standing: { health } }: { standing: Standing }) {
-  return <span class={`badge ${tones[health]}`}>{useView().t.health[health]}</span>;
+export function HealthBadge({ health: { status } }: { health: WebhookHealth }) {
+  return <span class={`badge ${tones[status]}`}>{useView().t.health[status]}</span>;
 }
 
-export function HealthText({ webhook, standing }: { webhook: WebhookRecord; standing: Standing }) {
+export function HealthText({ webhook, health }: { webhook: WebhookRecord; health: WebhookHealth }) {
   const { t, language, path } = useView();
-  const { health, failed } = standing;
+  const { status, failed } = health;
   const last = failed?.tentativas.at(-1);
   const format = (at: string | null, days = 0) =>
     timeFormats[language].exact.format(Date.parse(at ?? '') + days * 86_400_000);
@@ -75,12 +75,12 @@ export function HealthText({ webhook, standing }: { webhook: WebhookRecord; stan
           {path !== '/' && <Link to={pathOf(webhook.evento, failed?.id)}>{t.steps.seeDelivery}</Link>}
         </p>
       )}
-      {Object.hasOwn(meaning, health) && <p>{meaning[health as keyof typeof meaning]()}</p>}
+      {Object.hasOwn(meaning, status) && <p>{meaning[status as keyof typeof meaning]()}</p>}
     </div>
   );
 }
 
 /** Returns true if a delivery belongs to the current registration. Tolerates a clock difference of 0.5 s. */
-export function isOf(webhook: WebhookRecord, { criado_em }: Pick<DeliveryRecord, 'criado_em'>): boolean {
+export function belongsTo(webhook: WebhookRecord, { criado_em }: Pick<DeliveryRecord, 'criado_em'>): boolean {
   return Date.parse(criado_em) + 500 >= Date.parse(webhook.criado_em);
 }

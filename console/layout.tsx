@@ -12,16 +12,16 @@ import { type Page, pathOf, useView, type View, ViewContext } from './view.ts';
 
 export function Document({ page, view }: { page: Page; view: View }) {
   const { t, language } = view;
-  const seconds = page.renewSeconds ?? (page.status === undefined ? view.renewSeconds : 0);
+  const seconds = page.refreshSeconds ?? (page.status === undefined ? view.refreshSeconds : 0);
   return (
     <ViewContext.Provider value={view}>
-      <Html title={`${page.title} · Emissor`} language={language} renewSeconds={seconds}>
+      <Html title={`${page.title} · Emissor`} language={language} refreshSeconds={seconds}>
         <a class="skip" href="#content">
           {t.frame.skip}
         </a>
         <Header />
         <p id="banner" class="banner" role="alert" hidden>
-          {t.frame.notRenewed}
+          {t.frame.notRefreshed}
         </p>
         <main id="content" tabindex={-1}>
           <Notes notes={view.notes} />
@@ -46,7 +46,7 @@ export function Document({ page, view }: { page: Page; view: View }) {
         </main>
         <footer>
           {t.frame.readAt} <Time at={new Date(view.now).toISOString()} form="clock" />{' '}
-          {t.frame.readFrom(new URL(view.service.baseUrl).host)}. {!view.mayChange && t.frame.readOnly}
+          {t.frame.readFrom(new URL(view.service.baseUrl).host)}. {!view.canManage && t.frame.readOnly}
         </footer>
       </Html>
     </ViewContext.Provider>
@@ -89,7 +89,7 @@ export function SignIn(entry: {
     </form>
   );
   return (
-    <Html title={t.entry.title} language={language} renewSeconds={0}>
+    <Html title={t.entry.title} language={language} refreshSeconds={0}>
       <main id="content" class="entry">
         <OtherLanguage t={t} language={language} back={folder + returnPath} />
         <h1>{t.entry.title}</h1>
@@ -116,7 +116,7 @@ function OtherLanguage({ t, language, back }: { t: Texts; language: Language; ba
   );
 }
 
-function Html(page: { title: string; language: Language; renewSeconds: number; children?: Child }) {
+function Html(page: { title: string; language: Language; refreshSeconds: number; children?: Child }) {
   return (
     <html lang={page.language === 'pt' ? 'pt-BR' : 'en'}>
       <head>
@@ -126,7 +126,7 @@ function Html(page: { title: string; language: Language; renewSeconds: number; c
         <link rel="icon" href="data:," />
         <style>{raw(style)}</style>
       </head>
-      <body data-renew={String(page.renewSeconds)}>
+      <body data-refresh={String(page.refreshSeconds)}>
         {page.children}
         <script>{raw(script)}</script>
       </body>

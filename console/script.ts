@@ -26,28 +26,28 @@ document.addEventListener('submit', event => {
 addEventListener('pageshow', () => {
   for (const form of document.forms) delete form.dataset.sent;
 });
-let seconds = Number(document.body.dataset.renew);
+let seconds = Number(document.body.dataset.refresh);
 const banner = document.getElementById('banner');
 if (seconds > 0) {
   setTimeout(tick, seconds * 1000);
-  document.addEventListener('visibilitychange', renew);
+  document.addEventListener('visibilitychange', refresh);
 }
 async function tick() {
-  await renew();
+  await refresh();
   setTimeout(tick, seconds * 1000);
 }
-let isRenewing = false;
-async function renew() {
-  if (document.hidden || isRenewing) return;
-  isRenewing = true;
+let isRefreshing = false;
+async function refresh() {
+  if (document.hidden || isRefreshing) return;
+  isRefreshing = true;
   try {
-    const response = await fetch(location.href, { headers: { 'x-renewal': 'yes' }, signal: AbortSignal.timeout(60000) });
-    const showsSecret = document.querySelector('.note.secret') !== null;
-    if (!showsSecret && (response.status === 401 || response.status === 404)) return location.reload();
+    const response = await fetch(location.href, { headers: { 'x-refresh': 'yes' }, signal: AbortSignal.timeout(60000) });
+    const hasSecret = document.querySelector('.note.secret') !== null;
+    if (!hasSecret && (response.status === 401 || response.status === 404)) return location.reload();
     if (!response.ok) throw new Error();
     const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-    if (!showsSecret && idsOf(page) !== idsOf(document) && !isInUse(document.body)) return location.reload();
-    seconds = Number(page.body.dataset.renew) || seconds;
+    if (!hasSecret && idsOf(page) !== idsOf(document) && !isInUse(document.body)) return location.reload();
+    seconds = Number(page.body.dataset.refresh) || seconds;
     for (const part of page.querySelectorAll('[data-live], footer')) {
       const old = part.id ? document.getElementById(part.id) : document.querySelector('footer');
       if (!old || isInUse(old)) continue;
@@ -58,7 +58,7 @@ async function renew() {
   } catch {
     banner.hidden = document.getElementById('failure') !== null;
   } finally {
-    isRenewing = false;
+    isRefreshing = false;
   }
 }
 function idsOf(page) {
@@ -66,8 +66,8 @@ function idsOf(page) {
 }
 function isInUse(part) {
   const selection = getSelection();
-  const selects = !selection.isCollapsed && part.contains(selection.anchorNode);
-  const typed = [...part.querySelectorAll('input')].some(input => input.value !== input.defaultValue);
-  return selects || typed || (part !== document.body && part.contains(document.activeElement)) || part.querySelector('details[open]') !== null;
+  const hasSelection = !selection.isCollapsed && part.contains(selection.anchorNode);
+  const hasInput = [...part.querySelectorAll('input')].some(input => input.value !== input.defaultValue);
+  return hasSelection || hasInput || (part !== document.body && part.contains(document.activeElement)) || part.querySelector('details[open]') !== null;
 }
 `;

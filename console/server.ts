@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createAdaptorServer } from '@hono/node-server';
 import { type ConsoleOptions, createConsole } from './app.tsx';
-import { makeMemoryStore } from './sessions.ts';
+import { createMemoryStore } from './sessions.ts';
 
 /** Listens on 127.0.0.1, on any free port if `port` is 0. To reserve the port early, the server returns 503 until `open` is called. */
 export async function startConsole(port: number) {
@@ -17,7 +17,7 @@ export async function startConsole(port: number) {
     url: `http://${host}/`,
     /** Serves the console of a stage. Returns a function that creates sign-in links, each for one use of `credentials`. */
     open: (options: Pick<ConsoleOptions, 'service' | 'credentials'>): (() => string) => {
-      opened = createConsole({ ...options, store: makeMemoryStore(), host, now: Date.now });
+      opened = createConsole({ ...options, store: createMemoryStore(), host, now: Date.now });
       return opened.makeLink;
     },
     stop: async (): Promise<void> => {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Login } from './api.ts';
-import type { ReplayCount } from './tally.ts';
+import type { ReplayCount } from './count-deliveries.ts';
 
 /** A browser session. It can be serialised as JSON for an external store. */
 export interface Session {
@@ -27,7 +27,7 @@ export interface SessionStore {
   remove(key: string): Promise<void>;
 }
 
-export function makeMemoryStore(): SessionStore {
+export function createMemoryStore(): SessionStore {
   const sessions = new Map<string, { readonly session: Session; readonly timer: NodeJS.Timeout }>();
   const remove = async (key: string) => {
     clearTimeout(sessions.get(key)?.timer);

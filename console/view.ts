@@ -9,7 +9,7 @@ export interface View {
   readonly service: Service;
   readonly session: Session;
   readonly claims: Readonly<Record<string, unknown>>;
-  readonly mayChange: boolean;
+  readonly canManage: boolean;
   readonly language: Language;
   readonly t: Texts;
   readonly folder: string;
@@ -17,7 +17,7 @@ export interface View {
   readonly query: URLSearchParams;
   readonly now: number;
   readonly notes: readonly Note[];
-  readonly renewSeconds: number;
+  readonly refreshSeconds: number;
 }
 
 export interface Page {
@@ -30,7 +30,7 @@ export interface Page {
   readonly content: Child;
   readonly status?: number;
   /** The refresh interval in seconds, or 0 for a page with a form. @default - the interval of the view */
-  readonly renewSeconds?: number;
+  readonly refreshSeconds?: number;
 }
 
 export interface Redirect {

@@ -19,7 +19,7 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
       severity: 'page',
       impact: 'DynamoDB throttles a table or an index. Logins and requests fail, and events are delayed.',
       command: 'status',
-      rule: repeated(own(configuration, 'StoreThrottled', { store: 'dynamodb' })),
+      rule: repeated(ownMetric(configuration, 'StoreThrottled', { store: 'dynamodb' })),
     },
     InvalidGrantSurge: {
       severity: 'ticket',
@@ -27,7 +27,7 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
         'Emissor rejected over 500 logins in 5 minutes. An attacker may be guessing passwords, or a client may use an old one.',
       command: 'clients list',
       rule: {
-        metric: own(configuration, 'InvalidGrant', { service: 'token' }).with({ period: fiveMinutes }),
+        metric: ownMetric(configuration, 'InvalidGrant', { service: 'token' }).with({ period: fiveMinutes }),
         threshold: 500,
         periods: 2,
       },
@@ -36,7 +36,7 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
       severity: 'ticket',
       impact: 'A refresh token was used twice, so Emissor ended its session. An attacker may have a copy of the token.',
       command: 'sessions list --user USER',
-      rule: once(own(configuration, 'RefreshTokenReuse', { service: 'token' })),
+      rule: once(ownMetric(configuration, 'RefreshTokenReuse', { service: 'token' })),
     },
     KeysNotRotated: {
       severity: 'ticket',
@@ -45,7 +45,7 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
       command: 'keys list',
       // CloudWatch evaluates at most 7 days if the period is 1 hour or longer, and at most 1 day otherwise.
       rule: {
-        metric: own(configuration, 'KeyCreated', { service: 'rotate-keys' }).with({
+        metric: ownMetric(configuration, 'KeyCreated', { service: 'rotate-keys' }).with({
           statistic: 'SampleCount',
           period: Duration.hours(1),
         }),
@@ -66,7 +66,7 @@ export function webhooksAlarms(configuration: StageConfiguration): AlarmRows {
       impact: 'Functions of {auth_url} or {base_url} return 500 or 503 because of internal errors.',
       command: 'smoke',
       // The gateway's 5xx metric also counts the 503 responses to an account that changes one webhook many times at once.
-      rule: repeated(own(configuration, 'RequestFailed', { functions: 'http' })),
+      rule: repeated(ownMetric(configuration, 'RequestFailed', { functions: 'http' })),
     },
   };
 }
@@ -92,7 +92,7 @@ export function deliveryAlarms(
       impact: 'Deliveries are over 6 minutes overdue, or the sweeper has stopped resending them.',
       command: 'status',
       rule: {
-        metric: own(configuration, 'OldestDue', { service: 'sweep' }).with({ statistic: 'Maximum' }),
+        metric: ownMetric(configuration, 'OldestDue', { service: 'sweep' }).with({ statistic: 'Maximum' }),
         threshold: Duration.minutes(6).toMilliseconds(),
         periods: 3,
         among: 10,
@@ -108,8 +108,11 @@ export function deliveryAlarms(
         metric: new cloudwatch.MathExpression({
           expression: 'IF(attempts >= 20, delivered / attempts, 1)',
           usingMetrics: {
-            delivered: own(configuration, 'Delivered', delivery).with({ period: fiveMinutes }),
-            attempts: own(configuration, 'Delivered', delivery).with({ statistic: 'SampleCount', period: fiveMinutes }),
+            delivered: ownMetric(configuration, 'Delivered', delivery).with({ period: fiveMinutes }),
+            attempts: ownMetric(configuration, 'Delivered', delivery).with({
+              statistic: 'SampleCount',
+              period: fiveMinutes,
+            }),
           },
           period: fiveMinutes,
         }),
@@ -123,7 +126,7 @@ export function deliveryAlarms(
       impact:
         'Internal errors (KMS, DynamoDB, network) prevent attempts or the storage of their outcomes. Events are delayed.',
       command: 'status',
-      rule: repeated(own(configuration, 'InternalError', delivery)),
+      rule: repeated(ownMetric(configuration, 'InternalError', delivery)),
     },
     DeadLetters: {
       severity: 'ticket',
@@ -138,7 +141,7 @@ export function deliveryAlarms(
       severity: 'ticket',
       impact: 'A registered URL resolved to a non-public address, due to an attack or a DNS error of the receiver.',
       command: 'webhooks list',
-      rule: once(own(configuration, 'Blocked', delivery)),
+      rule: once(ownMetric(configuration, 'Blocked', delivery)),
     },
   };
 }
@@ -230,7 +233,7 @@ export function releaseAlarms(
     ServerErrors: {
       ...row,
       impact: `The new version of ${node.id} returns 500. ${consequence}`,
-      rule: { metric: own(configuration, 'ServerError', { service, version }).with(sum) },
+      rule: { metric: ownMetric(configuration, 'ServerError', { service, version }).with(sum) },
     },
   };
 }
@@ -238,11 +241,11 @@ export function releaseAlarms(
 export type AlarmRows = Readonly<Record<string, AlarmRow>>;
 
 /** Returns a metric that the functions write, as a sum per minute. */
-export function own(configuration: StageConfiguration, metricName: string, dimensionsMap = {}): cloudwatch.Metric {
+export function ownMetric(configuration: StageConfiguration, metricName: string, dimensions = {}): cloudwatch.Metric {
   return new cloudwatch.Metric({
     namespace: metricsNamespace(configuration),
     metricName,
-    dimensionsMap,
+    dimensionsMap: dimensions,
     statistic: 'Sum',
     period: minute,
   });

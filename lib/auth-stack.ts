@@ -67,12 +67,12 @@ export class AuthStack extends Stack {
       memorySize: 1769, // one full vCPU, because password hashing with less would slow down every login
       reservedConcurrentExecutions: configuration.tokenConcurrency,
       tables: {
-        CLIENTS_TABLE: data.clients.may('BatchGetItem'),
-        USERS_TABLE: data.users.may('BatchGetItem'),
-        CREDENTIALS_TABLE: data.credentials.may('BatchGetItem', 'UpdateItem'),
-        SESSIONS_TABLE: data.sessions.may('BatchGetItem', 'DeleteItem', 'PutItem', 'UpdateItem'),
-        LOCKOUTS_TABLE: data.lockouts.may('BatchGetItem', 'DeleteItem', 'UpdateItem'),
-        KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'mac'], unwrap: ['signing', 'mac'] }),
+        CLIENTS_TABLE: data.clients.allow('BatchGetItem'),
+        USERS_TABLE: data.users.allow('BatchGetItem'),
+        CREDENTIALS_TABLE: data.credentials.allow('BatchGetItem', 'UpdateItem'),
+        SESSIONS_TABLE: data.sessions.allow('BatchGetItem', 'DeleteItem', 'PutItem', 'UpdateItem'),
+        LOCKOUTS_TABLE: data.lockouts.allow('BatchGetItem', 'DeleteItem', 'UpdateItem'),
+        KEYRING_TABLE: data.keyring.allowUse({ list: ['signing', 'mac'], unwrap: ['signing', 'mac'] }),
       },
       environment: {
         ...stageVariables(tokenEnvironment, configuration),
@@ -90,9 +90,9 @@ export class AuthStack extends Stack {
       timeout: Duration.seconds(10),
       memorySize: 512,
       tables: {
-        CLIENTS_TABLE: data.clients.may('BatchGetItem'),
-        SESSIONS_TABLE: data.sessions.may('BatchGetItem', 'UpdateItem'),
-        KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'mac'], unwrap: ['mac'] }),
+        CLIENTS_TABLE: data.clients.allow('BatchGetItem'),
+        SESSIONS_TABLE: data.sessions.allow('BatchGetItem', 'UpdateItem'),
+        KEYRING_TABLE: data.keyring.allowUse({ list: ['signing', 'mac'], unwrap: ['mac'] }),
       },
       environment: this.#tokenReaderEnvironment(),
     });
@@ -106,10 +106,10 @@ export class AuthStack extends Stack {
       timeout: Duration.seconds(10),
       memorySize: 512,
       tables: {
-        CLIENTS_TABLE: data.clients.may('BatchGetItem'),
-        USERS_TABLE: data.users.may('BatchGetItem'),
-        SESSIONS_TABLE: data.sessions.may('BatchGetItem'),
-        KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'mac'], unwrap: ['mac'] }),
+        CLIENTS_TABLE: data.clients.allow('BatchGetItem'),
+        USERS_TABLE: data.users.allow('BatchGetItem'),
+        SESSIONS_TABLE: data.sessions.allow('BatchGetItem'),
+        KEYRING_TABLE: data.keyring.allowUse({ list: ['signing', 'mac'], unwrap: ['mac'] }),
       },
       environment: this.#tokenReaderEnvironment(),
     });
@@ -131,7 +131,7 @@ export class AuthStack extends Stack {
       entry: 'lambdas/auth/endpoints/discovery.handler.ts',
       timeout: Duration.seconds(5),
       memorySize: 512,
-      tables: { KEYRING_TABLE: data.keyring.mayUse({ list: ['signing'] }) },
+      tables: { KEYRING_TABLE: data.keyring.allowUse({ list: ['signing'] }) },
       environment: { ISSUER: data.auth.url },
     });
   }
@@ -144,7 +144,7 @@ export class AuthStack extends Stack {
       entry: 'lambdas/auth/keys/rotate-keys.handler.ts',
       timeout: Duration.seconds(60),
       memorySize: 512,
-      tables: { KEYRING_TABLE: data.keyring.mayRotate() },
+      tables: { KEYRING_TABLE: data.keyring.allowRotation() },
       environment: {
         ...stageVariables(rotateKeysEnvironment, configuration),
         KEY_ARN: data.keyring.key.keyArn,

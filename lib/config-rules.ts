@@ -3,7 +3,7 @@ import { type LaneConcurrency, laneConcurrency } from './lane-concurrency.ts';
 import type { StageValues } from './stage-values.ts';
 
 /** Returns a message for each rule that a stage's values violate. The message names the key to change and its valid values. */
-export function brokenRules(values: StageValues): readonly string[] {
+export function violatedRules(values: StageValues): readonly string[] {
   return rules.map(rule => rule(values)).filter(problem => problem !== false);
 }
 

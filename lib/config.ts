@@ -1,8 +1,8 @@
 import type * as z from 'zod';
 import { type CamelCase, camelCase } from '../lambdas/platform/environment.ts';
-import { brokenRules } from './config-rules.ts';
+import { violatedRules } from './config-rules.ts';
 import { type LaneConcurrency, laneConcurrency } from './lane-concurrency.ts';
-import { ConfigurationError, isStageName, knownStage, readStageFile, type StageName } from './stage-files.ts';
+import { ConfigurationError, isStageName, readStageFile, requireStage, type StageName } from './stage-files.ts';
 import { requiredWithCustomers, type StageValues, stageValues } from './stage-values.ts';
 
 /** All values that may differ between stages. Durations are in milliseconds. */
@@ -14,13 +14,13 @@ export type StageConfiguration = StageValues & LaneConcurrency & { readonly stag
  * @throws {ConfigurationError} for an unknown stage, an unknown key, or an invalid or missing value.
  */
 export function stageConfiguration(name: unknown, overrides: Record<string, unknown> = {}): StageConfiguration {
-  const stage = knownStage(name);
+  const stage = requireStage(name);
   const input: Record<string, unknown> = { ...readStageFile(stage), ...overrides };
   rejectUnknownKeys(input);
   if (hasCustomers({ stage })) requireValues(stage, input);
   const values = parse(stage, input);
-  const broken = brokenRules(values);
-  if (broken.length > 0) throw invalid(stage, broken);
+  const violated = violatedRules(values);
+  if (violated.length > 0) throw invalid(stage, violated);
   return { stage, ...values, ...laneConcurrency(values.accountConcurrency) };
 }
 

@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { type AlarmRows, authAlarms, deliveryAlarms, own, webhooksAlarms } from './alarms.ts';
+import { type AlarmRows, authAlarms, deliveryAlarms, ownMetric, webhooksAlarms } from './alarms.ts';
 import type { StageConfiguration } from './config.ts';
 import type { HttpEndpoint } from './constructs/http-endpoint.ts';
 import type { DeadLetterQueue, WorkQueue } from './constructs/work-queue.ts';
@@ -47,9 +47,9 @@ export class StageDashboard extends Construct {
 
   #tokens() {
     return graph('Tokens', [
-      this.#own('TokenIssued', 'token', 'logins'),
-      this.#own('TokenRefreshed', 'token', 'refreshes'),
-      this.#own('InvalidGrant', 'token', 'rejected'),
+      this.#metric('TokenIssued', 'token', 'logins'),
+      this.#metric('TokenRefreshed', 'token', 'refreshes'),
+      this.#metric('InvalidGrant', 'token', 'rejected'),
     ]);
   }
 
@@ -62,8 +62,8 @@ export class StageDashboard extends Construct {
     const { queues } = this.#props;
     return graph('Events in and out', [
       queues.events.metricNumberOfMessagesSent({ label: 'published', statistic: 'Sum', period: fiveMinutes }),
-      this.#own('Delivered', 'delivery', 'attempts', 'SampleCount'),
-      this.#own('Delivered', 'delivery', 'delivered'),
+      this.#metric('Delivered', 'delivery', 'attempts', 'SampleCount'),
+      this.#metric('Delivered', 'delivery', 'delivered'),
     ]);
   }
 
@@ -87,8 +87,12 @@ export class StageDashboard extends Construct {
     });
   }
 
-  #own(metricName: string, service: string, label = metricName, statistic = 'Sum') {
-    return own(this.#props.configuration, metricName, { service }).with({ label, statistic, period: fiveMinutes });
+  #metric(metricName: string, service: string, label = metricName, statistic = 'Sum') {
+    return ownMetric(this.#props.configuration, metricName, { service }).with({
+      label,
+      statistic,
+      period: fiveMinutes,
+    });
   }
 }
 

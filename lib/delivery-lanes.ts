@@ -84,14 +84,14 @@ function addConsumer(
     maxConcurrency: configuration[`${lane}Concurrency`],
     memorySize: 1024,
     tables: {
-      WEBHOOKS_TABLE: data.webhooks.may('BatchGetItem', 'UpdateItem'),
-      DELIVERIES_TABLE: data.deliveries.may(
+      WEBHOOKS_TABLE: data.webhooks.allow('BatchGetItem', 'UpdateItem'),
+      DELIVERIES_TABLE: data.deliveries.allow(
         'BatchGetItem',
         'PutItem',
         'UpdateItem',
         ...(lane === 'first' ? (['PartiQLInsert'] as const) : []),
       ),
-      KEYRING_TABLE: data.keyring.mayUse({ list: ['encryption'], unwrap: ['encryption'] }),
+      KEYRING_TABLE: data.keyring.allowUse({ list: ['encryption'], unwrap: ['encryption'] }),
     },
     environment: {
       ...stageVariables(deliverEnvironment, configuration),

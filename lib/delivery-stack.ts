@@ -96,8 +96,10 @@ export class DeliveryStack extends Stack {
       timeout: Duration.seconds(55),
       memorySize: 1024,
       tables: {
-        DELIVERIES_TABLE: data.deliveries.may('BatchGetItem', 'PutItem', 'UpdateItem').andQuery('due', 'undelivered'),
-        WEBHOOKS_TABLE: data.webhooks.may('BatchGetItem', 'UpdateItem').andQuery('announcements'),
+        DELIVERIES_TABLE: data.deliveries
+          .allow('BatchGetItem', 'PutItem', 'UpdateItem')
+          .allowQuery('due', 'undelivered'),
+        WEBHOOKS_TABLE: data.webhooks.allow('BatchGetItem', 'UpdateItem').allowQuery('announcements'),
       },
       environment: {
         ...stageVariables(sweepEnvironment, configuration),
@@ -126,14 +128,14 @@ export class DeliveryStack extends Stack {
       timeout: Duration.seconds(20),
       memorySize: 1024,
       tables: {
-        CLIENTS_TABLE: data.clients.may('BatchGetItem'),
-        USERS_TABLE: data.users.may('BatchGetItem'),
-        SESSIONS_TABLE: data.sessions.may('BatchGetItem'),
-        KEYRING_TABLE: data.keyring.mayUse({ list: ['signing'] }),
-        WEBHOOKS_TABLE: data.webhooks.may('BatchGetItem', 'GetItem', 'UpdateItem'),
+        CLIENTS_TABLE: data.clients.allow('BatchGetItem'),
+        USERS_TABLE: data.users.allow('BatchGetItem'),
+        SESSIONS_TABLE: data.sessions.allow('BatchGetItem'),
+        KEYRING_TABLE: data.keyring.allowUse({ list: ['signing'] }),
+        WEBHOOKS_TABLE: data.webhooks.allow('BatchGetItem', 'GetItem', 'UpdateItem'),
         DELIVERIES_TABLE: data.deliveries
-          .may('BatchGetItem', 'PutItem', 'UpdateItem')
-          .andQuery('byWebhook', 'undelivered'),
+          .allow('BatchGetItem', 'PutItem', 'UpdateItem')
+          .allowQuery('byWebhook', 'undelivered'),
       },
       environment: {
         ...stageVariables(deliveriesApiEnvironment, configuration),

@@ -24,7 +24,7 @@ export function stageNames(): readonly StageName[] {
  *
  * @throws {ConfigurationError} if no such stage exists. The message explains how to create one.
  */
-export function knownStage(name: unknown): StageName {
+export function requireStage(name: unknown): StageName {
   const stages = stageNames();
   if (isStageName(name) && stages.includes(name)) return name;
   throw new ConfigurationError(

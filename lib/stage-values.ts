@@ -14,7 +14,7 @@ import {
   publisherArn,
   regionName,
   tags,
-  waits,
+  waitList,
 } from './value-schemas.ts';
 
 /** The values that a stage's file sets. Values with a default may be omitted. Durations are strings with a unit. */
@@ -85,7 +85,7 @@ export const stageValues = z.object({
    * The waits between attempts, before jitter, of at most 9 days in total. n waits allow n + 1 attempts. `Retry-After` extends a wait to
    * at most 1 day. A delayed delivery ends 10 days after its event, even if waits remain.
    */
-  retrySchedule: waits(duration('100ms', '7d'), 30).prefault('5s,5m,30m,2h,5h,10h,14h,20h,24h'),
+  retrySchedule: waitList(duration('100ms', '7d'), 30).prefault('5s,5m,30m,2h,5h,10h,14h,20h,24h'),
   /** The timeout of a delivery attempt, from DNS resolution to the last response header. */
   attemptTimeout: duration('100ms', '20s').prefault('15s'),
 

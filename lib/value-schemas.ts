@@ -37,7 +37,7 @@ export function list(item: z.ZodType<string, string>, max: number) {
 }
 
 /** Returns the schema of waits in one string with commas. The output is in milliseconds. */
-export function waits(wait: z.ZodType<number, string>, max: number) {
+export function waitList(wait: z.ZodType<number, string>, max: number) {
   return z
     .string('must be one string with commas, such as 5s,5m,30m')
     .transform(split)

@@ -31,12 +31,12 @@ export class WebhooksStack extends Stack {
       memorySize: 1024,
       configuration,
       tables: {
-        CLIENTS_TABLE: data.clients.may('BatchGetItem'),
-        USERS_TABLE: data.users.may('BatchGetItem'),
-        SESSIONS_TABLE: data.sessions.may('BatchGetItem'),
-        WEBHOOKS_TABLE: data.webhooks.may('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
-        DELIVERIES_TABLE: data.deliveries.may('BatchGetItem', 'UpdateItem'),
-        KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'encryption'], unwrap: ['encryption'] }),
+        CLIENTS_TABLE: data.clients.allow('BatchGetItem'),
+        USERS_TABLE: data.users.allow('BatchGetItem'),
+        SESSIONS_TABLE: data.sessions.allow('BatchGetItem'),
+        WEBHOOKS_TABLE: data.webhooks.allow('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+        DELIVERIES_TABLE: data.deliveries.allow('BatchGetItem', 'UpdateItem'),
+        KEYRING_TABLE: data.keyring.allowUse({ list: ['signing', 'encryption'], unwrap: ['encryption'] }),
       },
       environment: {
         ...stageVariables(webhooksApiEnvironment, configuration),

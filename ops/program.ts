@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
-import { ConfigurationError, knownStage } from '../lib/stage-files.ts';
+import { ConfigurationError, requireStage } from '../lib/stage-files.ts';
 import type { Noun } from './audit/command.ts';
-import { callersPath } from './command-line/forms.ts';
+import { resolvePath } from './command-line/forms.ts';
 import { CommandFailed, makeRun, type Run } from './command-line/run.ts';
 import type { Streams } from './command-line/terminal.ts';
 
@@ -11,9 +11,9 @@ import type { Streams } from './command-line/terminal.ts';
  * @returns the exit code: 0 on success, 1 if the command was rejected or failed, and 2 if the command line is invalid.
  */
 export async function runOps(args: readonly string[], streams: Streams = process): Promise<number> {
-  const asJson = args.includes('--json'); // commander may fail before it parses `--json`
+  const isJson = args.includes('--json'); // commander may fail before it parses `--json`
   try {
-    const program = makeProgram(asJson, streams);
+    const program = makeProgram(isJson, streams);
     const run = makeRun(streams, () => program.opts());
     for (const load of loadersFor(args)) addNoun(program, await load(streams), run);
     await program.parseAsync(args, { from: 'user' });
@@ -23,17 +23,17 @@ export async function runOps(args: readonly string[], streams: Streams = process
       if (error.exitCode === 0) return 0;
       const message =
         error.message === helpInstead ? 'No command was specified. --help lists the commands.' : tidy(error.message);
-      if (asJson) writeJsonError(streams.stderr, message, 2);
+      if (isJson) writeJsonError(streams.stderr, message, 2);
       return 2;
     }
     if (!(error instanceof CommandFailed)) throw error;
-    if (asJson) writeJsonError(streams.stderr, error.message, 1, error.details);
+    if (isJson) writeJsonError(streams.stderr, error.message, 1, error.details);
     else streams.stderr.write(`error: ${error.message}\n`);
     return 1;
   }
 }
 
-function makeProgram(asJson: boolean, streams: Streams): Command {
+function makeProgram(isJson: boolean, streams: Streams): Command {
   const program: Command = new Command('ops')
     .usage('[options] <command>')
     .description('Operates an Emissor instance: its clients, users, keys, webhooks and events.')
@@ -42,14 +42,14 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
         .argParser(name => stageName(name, program))
         .conflicts('outputs'),
     )
-    .option('--outputs <file>', 'the outputs file of another local run, or of "cdk deploy --outputs-file"', callersPath)
+    .option('--outputs <file>', 'the outputs file of another local run, or of "cdk deploy --outputs-file"', resolvePath)
     .option('--yes', 'skip the confirmation before commands that end sessions or cannot be undone')
     .option('--json', 'write JSON instead of text; errors are JSON on standard error')
     .addHelpText('after', examples)
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
     .configureOutput({
       writeOut: text => void streams.stdout.write(text),
-      writeErr: text => void (asJson || streams.stderr.write(text)),
+      writeErr: text => void (isJson || streams.stderr.write(text)),
       outputError: (message, write) => write(`${tidy(message)}\n`),
     })
     .exitOverride();
@@ -95,7 +95,7 @@ function addNoun(program: Command, { name, description = '', notes, commands }: 
 /** Parses the name of a stage that has a file. Rejects any other name with a message on how to create the file. */
 function stageName(name: string, program: Command): string {
   try {
-    return knownStage(name);
+    return requireStage(name);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     return program.error(`error: ${error.message}`, { exitCode: 2 });
@@ -119,7 +119,7 @@ function tidy(message: string): string {
 
 /** Writes an error for programs, as one object on standard error. Standard output stays empty. */
 function writeJsonError(output: Streams['stderr'], message: string, exitCode: number, details: object = {}): void {
-  const code = exitCode === 2 ? 'usage' : 'refused';
+  const code = exitCode === 2 ? 'usage' : 'failed';
   output.write(`${JSON.stringify({ error: message.replace(/^error: /, ''), code, exitCode, ...details })}\n`);
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { AstroIntegration } from 'astro';
 import { close, createIndex } from 'pagefind';
 import { audienceOf } from './pages.ts';
-import { hitsIn } from './search.ts';
+import { searchEntriesIn } from './search.ts';
 
 /** Post-processes the built pages, and creates the search index. */
 export const finish: AstroIntegration = {
@@ -24,12 +24,12 @@ export const finish: AstroIntegration = {
           .replaceAll(/<span style="--0:#D6DEEB;--1:#403F53">([^<]*)<\/span>/g, '$1') // the default colour of code
           .replaceAll(/<h5( class="sl-openapi-examples-heading.*?)<\/h5>/g, '<p$1</p>');
         writeFileSync(file, page.replace(/<meta charset[^>]*>|^<!doctype html>(?=<title>)/i, `$&${policyOf(page)}`));
-        for (const hit of hitsIn(page)) await index?.addHTMLFile(hit);
+        for (const hit of searchEntriesIn(page)) await index?.addHTMLFile(hit);
       }
       rmSync(`${dist}pagefind`, { recursive: true }); // Starlight's index has only whole pages
       await index?.writeFiles({ outputPath: `${dist}pagefind/plain` });
       await close();
-      copyFileSync(`${import.meta.dirname}/named-first.js`, `${dist}pagefind/pagefind.js`);
+      copyFileSync(`${import.meta.dirname}/exact-match-first.js`, `${dist}pagefind/pagefind.js`);
     },
   },
 };

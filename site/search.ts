@@ -1,7 +1,7 @@
 import { audienceOf } from './pages.ts';
 
 /** Returns the search entries of a page. Each section and each table row that starts with code is an entry, as is a reference page. */
-export function hitsIn(page: string): { url: string; content: string }[] {
+export function searchEntriesIn(page: string): { url: string; content: string }[] {
   const [, language, address = '', main = ''] =
     /lang="(.*?)".*?"canonical" href="\w+:..[^/]*(.*?)".*?<main data-pagefind-body.*?>(.*?)<footer/s.exec(page) ?? [];
   // Guides weigh more than the reference. Names and bold words weigh more than other words.

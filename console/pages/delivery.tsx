@@ -2,8 +2,8 @@ import type { Child } from 'hono/jsx';
 import type { DeliveryDetail } from '../../lambdas/delivery/representation.ts';
 import type { WebhookRecord } from '../../lambdas/webhooks/representation.ts';
 import { Button, Card, Code, CopyButton, Facts, Link, Pre, StateBadge, Table, Time } from '../components.tsx';
-import { isOf } from '../health.tsx';
-import { isTest } from '../tally.ts';
+import { isTest } from '../count-deliveries.ts';
+import { belongsTo } from '../health.tsx';
 import { adviceOf, resultOf, textOf } from '../texts/texts.ts';
 import { distance, timeFormats } from '../times.ts';
 import { type Handler, NotFound, type Part, partOf, pathOf, useView, type View } from '../view.ts';
@@ -25,7 +25,7 @@ export const deliveryPage: Handler = async (view, { event, id }) => {
       </>
     ),
     actions: <Actions event={event} delivery={delivery} webhook={webhook} />,
-    ...(view.mayChange && delivery.estado === 'pendente' && !isTest(id) && { lead: t.delivery.resendNow }),
+    ...(view.canManage && delivery.estado === 'pendente' && !isTest(id) && { lead: t.delivery.resendNow }),
     crumbs: [event],
     content: (
       <>
@@ -61,7 +61,7 @@ function verdictOf({ t: { delivery: t, results }, language, now }: View, deliver
       if (next === null) return t.endedWith(last.numero, outcome);
       return `${t.endedWith(last.numero, outcome)}. ${t.nextIn(distance(Date.parse(next) - now, timeFormats[language].distance))}`;
     case 'falhou':
-      return last && outcome ? t.givenUp(last.numero, outcome) : t.failedUntried;
+      return last && outcome ? t.givenUp(last.numero, outcome) : t.expired;
     default:
       return { retida: t.held, cancelada: t.cancelled }[estado] ?? '';
   }
@@ -84,7 +84,7 @@ function Actions({ event, delivery, webhook }: DeliveryProps & { webhook: Part<W
   if (!value && error === undefined) return <p class="muted">{t.delivery.noWebhook}</p>;
   if (value?.estado === 'suspenso' && !(isSample && value.motivo_suspensao !== 'operador'))
     return <Link to={path}>{t.webhook.reactivateFirst}</Link>;
-  if (value && !isSample && !isOf(value, delivery)) return <p class="muted">{t.delivery.isReplaced}</p>;
+  if (value && !isSample && !belongsTo(value, delivery)) return <p class="muted">{t.delivery.isReplaced}</p>;
   return (
     <Button action={isSample ? `${path}/test` : `${pathOf(event, id)}/resend`} kind={estado === 'falhou' && 'main'}>
       {isSample ? t.delivery.testAgain : t.delivery.resend}

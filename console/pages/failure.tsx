@@ -3,7 +3,7 @@ import { messageOf, statusOf } from '../failures.ts';
 import { type Page, pathOf, type View } from '../view.ts';
 
 export function failurePage(view: View, error: unknown, { event, id }: { event: string; id: string }): Page {
-  const { t, folder, path, renewSeconds } = view;
+  const { t, folder, path, refreshSeconds } = view;
   const status = statusOf(error);
   const isMissing = status === 404;
   const [to, label] = !isMissing ? [path, t.failures.tryAgain] : id ? [pathOf(event), event] : ['/', t.nav.webhooks];
@@ -16,5 +16,5 @@ export function failurePage(view: View, error: unknown, { event, id }: { event: 
     </div>
   );
   const title = isMissing ? t.failures.notFound : t.failures.title;
-  return { title, crumbs: id ? [event] : [], status, content, renewSeconds: status >= 500 ? renewSeconds : 0 };
+  return { title, crumbs: id ? [event] : [], status, content, refreshSeconds: status >= 500 ? refreshSeconds : 0 };
 }

@@ -1,8 +1,8 @@
 import type { Service } from '../api.ts';
 import { Button, Code, CopyButton, Link, StateBadge, Time, Verification } from '../components.tsx';
+import { isTest } from '../count-deliveries.ts';
 import { eventNames } from '../events.ts';
-import { isOf } from '../health.tsx';
-import { isTest } from '../tally.ts';
+import { belongsTo } from '../health.tsx';
 import { type Handler, isLocal, pathOf } from '../view.ts';
 
 export const firstStepsPage: Handler = async ({ api, service, t, claims, now }, _, values) => {
@@ -12,7 +12,7 @@ export const firstStepsPage: Handler = async ({ api, service, t, claims, now }, 
   const event = webhook?.evento ?? eventNames[0] ?? '';
   const { entregas = [] } = webhook ? await api.listDeliveries(event, { limite: 100 }) : {};
   // After many events, the test is no longer among the latest deliveries. Then an event shows that the webhook works.
-  const own = entregas.filter(one => webhook && isOf(webhook, one));
+  const own = entregas.filter(one => webhook && belongsTo(webhook, one));
   const latest = own.find(({ id }) => isTest(id)) ?? own.find(({ estado }) => estado === 'entregue') ?? own[0];
   const missing = eventNames.filter(name => !webhooks.some(({ evento }) => evento === name)).length;
   const isDelivered = latest?.estado === 'entregue';
@@ -74,7 +74,7 @@ export const firstStepsPage: Handler = async ({ api, service, t, claims, now }, 
   return {
     title: t.nav.firstSteps,
     lead: t.steps.lead,
-    ...(isAwaited && now - Date.parse(latest.criado_em) < 120_000 && { renewSeconds: 2 }),
+    ...(isAwaited && now - Date.parse(latest.criado_em) < 120_000 && { refreshSeconds: 2 }),
     content: (
       <ol class="steps">
         {steps.map(([name, content, command, isDone], at) => (

@@ -1,7 +1,7 @@
 import type { Handler } from '../view.ts';
 import { deliveryPage, resend } from './delivery.tsx';
 import { firstStepsPage, sendSample } from './first-steps.tsx';
-import { askReplay, cancelReplay, startReplay } from './replay.tsx';
+import { cancelReplay, replayPage, startReplay } from './replay.tsx';
 import * as settings from './settings.tsx';
 import { reactivate, test, webhookPage } from './webhook.tsx';
 import { webhooksPage } from './webhooks.tsx';
@@ -14,7 +14,7 @@ export const pages: Readonly<Record<string, Handler>> = {
   '/webhooks/:event/change': settings.changePage,
   '/webhooks/:event/secret': settings.secretPage,
   '/webhooks/:event/delete': settings.removePage,
-  '/webhooks/:event/replay': askReplay,
+  '/webhooks/:event/replay': replayPage,
   '/webhooks/:event/deliveries/:id': deliveryPage,
 };
 

@@ -1,11 +1,11 @@
-import { Refusal, type Replay } from '../api.ts';
+import { ApiError, type Replay } from '../api.ts';
 import { Button, Card, Code, Facts, Form, StateBadge, Time } from '../components.tsx';
+import { countReplayable, type ReplayCount } from '../count-deliveries.ts';
 import { filterOf, iso, queryOf, timesOf } from '../filter.ts';
-import { countReplayable, type ReplayCount } from '../tally.ts';
 import type { Texts } from '../texts/en.ts';
 import { type Handler, NotFound, type Part, partOf, pathOf, useView, type View } from '../view.ts';
 
-export const askReplay: Handler = async (view, { event }) => {
+export const replayPage: Handler = async (view, { event }) => {
   const { api, t, query } = view;
   const range = rangeOf(view, query);
   const webhook = await api.findWebhook(event);
@@ -15,7 +15,7 @@ export const askReplay: Handler = async (view, { event }) => {
   const isEmpty = range.desde >= range.ate;
   const counted = isEmpty ? { value: { count: 0, isAll: true } } : await partOf(countReplayable(api, event, range));
   const back = `${pathOf(event)}${queryOf(filterOf(query))}`;
-  if (isNone(counted)) return { to: back, notes: [{ kind: 'failed', text: t.replay.nothing }] };
+  if (isEmptyCount(counted)) return { to: back, notes: [{ kind: 'failed', text: t.replay.nothing }] };
   const { value } = counted;
   const fields = { ...range, back, ...(value && { count: String(value.count), more: value.isAll ? '' : 'yes' }) };
   const submit = t.replay.submit(value && t.replay.count(value.count, value.isAll));
@@ -40,7 +40,7 @@ export const askReplay: Handler = async (view, { event }) => {
       />
     </Form>
   );
-  return { title: t.replay.title, crumbs: [event], content, renewSeconds: 0 };
+  return { title: t.replay.title, crumbs: [event], content, refreshSeconds: 0 };
 };
 
 export const startReplay: Handler = async ({ api, t, session }, { event }, form) => {
@@ -49,7 +49,7 @@ export const startReplay: Handler = async ({ api, t, session }, { event }, form)
     const { id } = await api.replay(event, { estado, desde, ate });
     return showReplay(id, 'done', t.replay.started);
   } catch (error) {
-    if (!(error instanceof Refusal && error.replayId !== undefined)) throw error;
+    if (!(error instanceof ApiError && error.replayId !== undefined)) throw error;
     return showReplay(error.replayId, 'failed', t.replay.running);
   }
 
@@ -91,11 +91,11 @@ export function ReplayCard({ event, replay, counted }: { event: string; replay: 
   );
 }
 
-export function isNone(counted: Part<ReplayCount>): boolean {
+export function isEmptyCount(counted: Part<ReplayCount>): boolean {
   return counted.value?.count === 0 && counted.value.isAll;
 }
 
-export function countIn({ replay }: Texts, counted: Part<ReplayCount>): string {
+export function countText({ replay }: Texts, counted: Part<ReplayCount>): string {
   return counted.value ? replay.count(counted.value.count, counted.value.isAll) : replay.uncounted;
 }
 

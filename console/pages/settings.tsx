@@ -1,13 +1,13 @@
 import type { WebhookRecord } from '../../lambdas/webhooks/representation.ts';
-import { Refusal, SessionEnded, type Settings } from '../api.ts';
+import { ApiError, SessionEnded, type Settings } from '../api.ts';
 import { Alert, Code, Facts, Form, Link, StateBadge } from '../components.tsx';
+import { countReplayable } from '../count-deliveries.ts';
 import { eventNames } from '../events.ts';
 import { messageOf } from '../failures.ts';
 import { iso } from '../filter.ts';
 import type { Note } from '../sessions.ts';
-import { countReplayable } from '../tally.ts';
 import { type Handler, isLocal, NotFound, type Page, partOf, pathOf, useView, type View } from '../view.ts';
-import { countIn, isNone } from './replay.tsx';
+import { countText, isEmptyCount } from './replay.tsx';
 import { oldSecretsOf, reactivated } from './webhook.tsx';
 
 export const registerPage: Handler = async (view, _, values) => {
@@ -30,7 +30,7 @@ export const register: Handler = async (view, _, values) => {
         session.notes.push(...notes); // shown after the next sign-in
         throw error;
       }
-      if (notes.length === 0 && error instanceof Refusal) return formPage(view, missing, values, error);
+      if (notes.length === 0 && error instanceof ApiError) return formPage(view, missing, values, error);
       notes.push({ kind: 'failed', text: t.register.failed(event, messageOf(t, error, true)) });
       break;
     }
@@ -58,7 +58,7 @@ export const change: Handler = async ({ api, t }, { event }, values) => {
     const changed = await api.change(event, isUndecided ? { ...settings, autorizacao: '' } : settings);
     if (webhook.estado === 'suspenso' && changed.estado === 'ativo') return reactivated(t, event);
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof ApiError)) throw error;
     const findings = error.findings.map(({ field, detail }) => ({
       field,
       detail: isUndecided && field === 'autorizacao' ? t.change.typeOrRemove : detail,
@@ -77,7 +77,7 @@ export const secretPage: Handler = async ({ api, t }, { event }) => {
       <Choice name="immediate" of={title} no={t.secret.keep} yes={t.secret.drop} />
     </Form>
   );
-  return { title, crumbs: [event], content, renewSeconds: 0 };
+  return { title, crumbs: [event], content, refreshSeconds: 0 };
 };
 
 export const replaceSecret: Handler = async ({ api, t }, { event }, values) => {
@@ -95,20 +95,20 @@ export const removePage: Handler = async ({ api, t, now }, { event }) => {
       return [estado, await partOf(countReplayable(api, event, { ...range, estado }))] as const;
     }),
   );
-  const lost = counted.filter(([, count]) => !isNone(count));
+  const undelivered = counted.filter(([, count]) => !isEmptyCount(count));
   const content = (
     <Form action={`${pathOf(event)}/delete`} back={pathOf(event)} submit={t.remove.submit} kind="danger">
       <p>{t.remove.lead}</p>
-      {lost.length > 0 && (
+      {undelivered.length > 0 && (
         <p>
           {t.remove.losses}
-          {lost.map(([state, count]) => [' ', <StateBadge state={state} />, ' ', countIn(t, count)])}
+          {undelivered.map(([state, count]) => [' ', <StateBadge state={state} />, ' ', countText(t, count)])}
         </p>
       )}
       <Facts rows={[[t.webhooks.receiver, <Code>{url}</Code>]]} />
     </Form>
   );
-  return { title: t.remove.title(event), crumbs: [event], content, renewSeconds: 0 };
+  return { title: t.remove.title(event), crumbs: [event], content, refreshSeconds: 0 };
 };
 
 export const remove: Handler = async ({ api, t }, { event }) => {
@@ -132,14 +132,14 @@ function settingsIn(values: URLSearchParams): Settings {
   return { url: values.get('url')?.trim() ?? '', ...(autorizacao !== '' && { autorizacao }) };
 }
 
-function formPage({ t, service }: View, missing: readonly string[], values: URLSearchParams, refusal?: Refusal): Page {
+function formPage({ t, service }: View, missing: readonly string[], values: URLSearchParams, error?: ApiError): Page {
   const requested = values.get('evento') ?? missing[0] ?? '';
   const back = values.get('back') ?? '';
   const all = requested === '*' ? t.register.all(missing.length) : undefined;
   const url = values.get('url') ?? (isLocal(service) ? 'https://receiver.example.com/hooks' : '');
   const content = (
     <>
-      <RefusalAlert refusal={refusal} event={requested} />
+      <ErrorAlert error={error} event={requested} />
       <Form
         action="/register"
         submit={all ?? t.webhooks.register}
@@ -147,28 +147,28 @@ function formPage({ t, service }: View, missing: readonly string[], values: URLS
         back={back === 'first-steps' ? '/first-steps' : '/'}
       >
         <p>{all ? missing.join(', ') : requested}</p>
-        <Inputs url={url} hint={t.register.aboutAuthorization} refusal={refusal} />
+        <Inputs url={url} hint={t.register.aboutAuthorization} error={error} />
       </Form>
     </>
   );
   const { title, lead } = t.register;
-  return { title: all ?? title, lead, crumbs: [], content, renewSeconds: 0, ...(refusal && { status: 422 }) };
+  return { title: all ?? title, lead, crumbs: [], content, refreshSeconds: 0, ...(error && { status: 422 }) };
 }
 
-function changeForm(t: View['t'], webhook: WebhookRecord, url: string, refusal?: Refusal): Page {
+function changeForm(t: View['t'], webhook: WebhookRecord, url: string, error?: ApiError): Page {
   const { evento: event, autorizacao_definida: isSet, estado, motivo_suspensao } = webhook;
   const content = (
     <>
-      <RefusalAlert refusal={refusal} />
+      <ErrorAlert error={error} />
       <Form action={`${pathOf(event)}/change`} submit={t.change.submit} back={pathOf(event)}>
         {estado === 'suspenso' && motivo_suspensao !== 'operador' && <p>{t.change.reactivates}</p>}
-        <Inputs url={url} hint={isSet ? t.change.authorizationSet : t.register.aboutAuthorization} refusal={refusal} />
+        <Inputs url={url} hint={isSet ? t.change.authorizationSet : t.register.aboutAuthorization} error={error} />
         {isSet && <Choice name="remove" of={t.webhook.authorization} no={t.change.send} yes={t.change.remove} />}
       </Form>
     </>
   );
   const title = `${t.webhook.change} ${event}`;
-  return { title, lead: t.change.lead, crumbs: [event], content, renewSeconds: 0, ...(refusal && { status: 422 }) };
+  return { title, lead: t.change.lead, crumbs: [event], content, refreshSeconds: 0, ...(error && { status: 422 }) };
 }
 
 function Choice({ name, of, ...texts }: { name: string; of: string; no: string; yes: string }) {
@@ -184,35 +184,35 @@ function Choice({ name, of, ...texts }: { name: string; of: string; no: string; 
   );
 }
 
-function RefusalAlert({ refusal, event }: { refusal: Refusal | undefined; event?: string }) {
+function ErrorAlert({ error, event }: { error: ApiError | undefined; event?: string }) {
   const { t } = useView();
-  if (!refusal) return null;
-  if (refusal.findings.some(({ field }) => ['url', 'autorizacao'].includes(field)))
+  if (!error) return null;
+  if (error.findings.some(({ field }) => ['url', 'autorizacao'].includes(field)))
     return <Alert>{t.register.nothingChanged}</Alert>;
   return (
     <Alert>
-      {messageOf(t, refusal)}
-      {refusal.code === 'webhook_exists' && event && <Link to={pathOf(event)}> {t.register.open(event)}</Link>}
+      {messageOf(t, error)}
+      {error.code === 'webhook_exists' && event && <Link to={pathOf(event)}> {t.register.open(event)}</Link>}
     </Alert>
   );
 }
 
-function Inputs({ url, hint, refusal }: { url: string; hint: string; refusal: Refusal | undefined }) {
+function Inputs({ url, hint, error }: { url: string; hint: string; error: ApiError | undefined }) {
   const { t } = useView();
   const fields = [
     ['url', 'URL', t.register.aboutUrl, { type: 'url', value: url }],
     ['autorizacao', t.webhook.authorization, hint, { type: 'password' }],
   ] as const;
   return fields.map(([name, label, help, attributes]) => {
-    const problems = refusal?.findings.filter(({ field }) => field === name).map(({ detail }) => detail) ?? [];
-    const [isWrong, about] = [problems.length > 0, `${name}-about`];
-    const aria = { 'aria-describedby': about, 'aria-invalid': isWrong ? 'true' : undefined };
+    const problems = error?.findings.filter(({ field }) => field === name).map(({ detail }) => detail) ?? [];
+    const [isInvalid, about] = [problems.length > 0, `${name}-about`];
+    const aria = { 'aria-describedby': about, 'aria-invalid': isInvalid ? 'true' : undefined };
     return (
       <div class="field">
         <label for={name}>{label}</label>
         <input id={name} name={name} {...attributes} autocomplete="new-password" spellcheck={false} {...aria} />
-        <p class={isWrong ? 'bad-text' : 'muted'} id={about}>
-          {isWrong ? problems.join(' ') : help}
+        <p class={isInvalid ? 'bad-text' : 'muted'} id={about}>
+          {isInvalid ? problems.join(' ') : help}
         </p>
       </div>
     );

@@ -2,26 +2,26 @@ import type { Child } from 'hono/jsx';
 import type { DeliveryDetail, DeliveryRecord } from '../../lambdas/delivery/representation.ts';
 import type { WebhookRecord } from '../../lambdas/webhooks/representation.ts';
 import { Chart } from '../chart.tsx';
-import { Alert, Button, Card, Code, Facts, Link, StateBadge, Table, Time, Unread } from '../components.tsx';
+import { Alert, Button, Card, Code, Facts, Link, LoadError, StateBadge, Table, Time } from '../components.tsx';
+import { countDeliveries, isTest } from '../count-deliveries.ts';
 import { eventNames } from '../events.ts';
 import { type Filter, filterOf, queryOf, spanOf, states, timesOf } from '../filter.ts';
-import { HealthBadge, HealthText, readStanding, type Standing } from '../health.tsx';
-import { isTest, tally } from '../tally.ts';
+import { HealthBadge, HealthText, readHealth, type WebhookHealth } from '../health.tsx';
 import type { Texts } from '../texts/en.ts';
 import { resultOf } from '../texts/texts.ts';
 import { timeFormats } from '../times.ts';
 import { type Handler, NotFound, type Part, partOf, pathOf, type Redirect, useView, type View } from '../view.ts';
 import { ReplayCard } from './replay.tsx';
-import { Dropped } from './webhooks.tsx';
+import { DroppedEvent } from './webhooks.tsx';
 
 export const webhookPage: Handler = async ({ api, t, query, now, session }, { event }) => {
   const filter = filterOf(query);
   const replayed = session.replays[event];
   const webhook = await api.findWebhook(event);
-  const [counted, list, standing, replay, events] = await Promise.all([
-    partOf(tally(api, event, spanOf(filter, now))),
+  const [counted, list, health, replay, events] = await Promise.all([
+    partOf(countDeliveries(api, event, spanOf(filter, now))),
     partOf(readList(api, event, filter, now)),
-    readStanding(api, event, webhook),
+    readHealth(api, event, webhook),
     replayed && partOf(api.findReplay(event, replayed.id)),
     webhook ? undefined : partOf(api.listWebhooks()),
   ]);
@@ -30,16 +30,16 @@ export const webhookPage: Handler = async ({ api, t, query, now, session }, { ev
   const dropped = events?.value?.eventos_sem_webhook.find(({ evento }) => evento === event);
   if (!webhook && isEmpty && !eventNames.includes(event)) throw new NotFound(t.failures.noWebhook);
   const isReplaying = replay?.value?.estado === 'em_andamento';
-  const shown = isReplaying && standing.health === 'held' ? { ...standing, health: 'untested' as const } : standing;
+  const shownHealth = isReplaying && health.status === 'held' ? { ...health, status: 'untested' as const } : health;
   return {
     title: event,
     heading: (
       <>
-        {event} <HealthBadge standing={standing} />
+        {event} <HealthBadge health={health} />
       </>
     ),
     actions: webhook ? (
-      <Actions webhook={webhook} standing={standing} />
+      <Actions webhook={webhook} health={health} />
     ) : (
       <Link to={`/register?evento=${event}`} kind="button main">
         {t.webhooks.register}
@@ -51,17 +51,17 @@ export const webhookPage: Handler = async ({ api, t, query, now, session }, { ev
         <a class="skip" href="#list">
           {t.webhook.deliveries}
         </a>
-        {filter.unknown.length > 0 && <Alert>{`${t.failures.someUnknown} ${filter.unknown.join(', ')}`}</Alert>}
+        {filter.invalid.length > 0 && <Alert>{`${t.failures.invalidFilters} ${filter.invalid.join(', ')}`}</Alert>}
         {replay?.value && <ReplayCard event={event} replay={replay.value} counted={replayed?.counted} />}
         {webhook ? (
-          <Overview webhook={webhook} standing={shown} />
+          <Overview webhook={webhook} health={shownHealth} />
         ) : (
           <div class="note">
-            {t.webhook.deleted} <Dropped at={dropped?.ultimo_em} />
+            {t.webhook.deleted} <DroppedEvent at={dropped?.ultimo_em} />
           </div>
         )}
-        {events?.error !== undefined && <Unread error={events.error} />}
-        {replay?.error !== undefined && <Unread error={replay.error} />}
+        {events?.error !== undefined && <LoadError error={events.error} />}
+        {replay?.error !== undefined && <LoadError error={replay.error} />}
         {!hasNone && <Chart event={event} filter={filter} counted={counted} />}
         <section class="card" id="list">
           <header>
@@ -71,7 +71,7 @@ export const webhookPage: Handler = async ({ api, t, query, now, session }, { ev
           {!hasNone && <StateChoice event={event} filter={filter} />}
           <div id="deliveries" data-live>
             {'error' in list ? (
-              <Unread error={list.error} />
+              <LoadError error={list.error} />
             ) : (
               <Deliveries event={event} filter={filter} list={list.value} webhook={webhook} />
             )}
@@ -109,12 +109,12 @@ async function readList(api: View['api'], event: string, filter: Filter, now: nu
   return { rows, next: page.proximo_cursor };
 }
 
-function Actions({ webhook, standing }: { webhook: WebhookRecord; standing: Standing }) {
+function Actions({ webhook, health }: { webhook: WebhookRecord; health: WebhookHealth }) {
   const { t } = useView();
   const path = pathOf(webhook.evento);
   const isByOperator = webhook.motivo_suspensao === 'operador';
   const links = { change: t.webhook.change, secret: t.webhook.replaceSecret, delete: t.webhook.remove };
-  const isTestNext = ['failing', 'latestFailed', 'untested'].includes(standing.health);
+  const isTestNext = ['failing', 'latestFailed', 'untested'].includes(health.status);
   return (
     <>
       {!isByOperator && (
@@ -122,7 +122,7 @@ function Actions({ webhook, standing }: { webhook: WebhookRecord; standing: Stan
           {t.webhook.test}
         </Button>
       )}
-      {standing.health === 'suspended' && !isByOperator && (
+      {health.status === 'suspended' && !isByOperator && (
         <Button action={`${path}/reactivate`} kind="main">
           {t.webhook.reactivate}
         </Button>
@@ -136,11 +136,11 @@ function Actions({ webhook, standing }: { webhook: WebhookRecord; standing: Stan
   );
 }
 
-function Overview({ webhook, standing }: { webhook: WebhookRecord; standing: Standing }) {
+function Overview({ webhook, health }: { webhook: WebhookRecord; health: WebhookHealth }) {
   const { t } = useView();
   return (
     <Card id="overview">
-      <HealthText webhook={webhook} standing={standing} />
+      <HealthText webhook={webhook} health={health} />
       <Facts
         rows={[
           [t.webhooks.receiver, <Code>{webhook.url}</Code>],

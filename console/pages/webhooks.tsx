@@ -1,7 +1,7 @@
 import type { WebhookRecord } from '../../lambdas/webhooks/representation.ts';
-import { Card, Code, Link, StateBadge, Table, Time, Unread } from '../components.tsx';
+import { Card, Code, Link, LoadError, StateBadge, Table, Time } from '../components.tsx';
 import { eventNames } from '../events.ts';
-import { HealthBadge, HealthText, readStanding, type Standing } from '../health.tsx';
+import { HealthBadge, HealthText, readHealth, type WebhookHealth } from '../health.tsx';
 import { type Page, pathOf, useView, type View } from '../view.ts';
 
 export async function webhooksPage({ api, t, folder }: View): Promise<Page> {
@@ -11,14 +11,14 @@ export async function webhooksPage({ api, t, folder }: View): Promise<Page> {
     [...new Set([...eventNames, ...known.keys()])].map(async (event): Promise<Row> => {
       const webhook = known.get(event);
       const dropped = eventos_sem_webhook.find(({ evento }) => evento === event && !webhook);
-      return { event, webhook, droppedAt: dropped?.ultimo_em, standing: await readStanding(api, event, webhook) };
+      return { event, webhook, droppedAt: dropped?.ultimo_em, health: await readHealth(api, event, webhook) };
     }),
   );
   const order = ['slow', 'held', 'dropped', 'latestFailed', 'failing', 'suspended'];
-  const urgencyOf = ({ droppedAt, standing }: Row) => order.indexOf(droppedAt ? 'dropped' : standing.health);
+  const urgencyOf = ({ droppedAt, health }: Row) => order.indexOf(droppedAt ? 'dropped' : health.status);
   const rows = unsorted.toSorted((one, other) => urgencyOf(other) - urgencyOf(one));
   const missing = rows.filter(({ webhook }) => !webhook).length;
-  const isHealthy = rows.every(({ standing }) => standing.health === 'healthy');
+  const isHealthy = rows.every(({ health }) => health.status === 'healthy');
   const actions = missing > 0 && (
     <Link to="/register?evento=*" kind="button main">
       {t.webhooks.registerAll(missing)}
@@ -50,22 +50,22 @@ export async function webhooksPage({ api, t, folder }: View): Promise<Page> {
           columns={[
             [
               t.webhooks.event,
-              ({ event, webhook, standing }) => (
+              ({ event, webhook, health }) => (
                 <>
                   <div class="title">
-                    {webhook || standing.latest.value?.entregas.length !== 0 ? (
+                    {webhook || health.latest.value?.entregas.length !== 0 ? (
                       <Link to={pathOf(event)}>{event}</Link>
                     ) : (
                       event
                     )}{' '}
-                    <HealthBadge standing={standing} />
+                    <HealthBadge health={health} />
                   </div>
-                  {webhook && <HealthText webhook={webhook} standing={standing} />}
+                  {webhook && <HealthText webhook={webhook} health={health} />}
                 </>
               ),
             ],
             [t.webhooks.receiver, row => <ReceiverCell {...row} />],
-            [t.webhooks.latest, ({ standing }) => <LatestCell {...standing} />],
+            [t.webhooks.latest, ({ health }) => <LatestCell {...health} />],
           ]}
         />
       </Card>
@@ -77,7 +77,7 @@ export async function webhooksPage({ api, t, folder }: View): Promise<Page> {
 interface Row {
   readonly event: string;
   readonly webhook: WebhookRecord | undefined;
-  readonly standing: Standing;
+  readonly health: WebhookHealth;
   readonly droppedAt: string | undefined;
 }
 
@@ -89,12 +89,12 @@ function ReceiverCell({ event, webhook, droppedAt }: Row) {
       <Link to={`/register?evento=${encodeURIComponent(event)}`} kind="button">
         {t.webhooks.register}
       </Link>
-      <Dropped at={droppedAt} />
+      <DroppedEvent at={droppedAt} />
     </>
   );
 }
 
-export function Dropped({ at }: { at: string | undefined }) {
+export function DroppedEvent({ at }: { at: string | undefined }) {
   const { t } = useView();
   return (
     at !== undefined && (
@@ -105,9 +105,9 @@ export function Dropped({ at }: { at: string | undefined }) {
   );
 }
 
-function LatestCell({ latest }: Standing) {
+function LatestCell({ latest }: WebhookHealth) {
   const { t } = useView();
-  if ('error' in latest) return <Unread error={latest.error} />;
+  if ('error' in latest) return <LoadError error={latest.error} />;
   const [delivery] = latest.value.entregas;
   if (!delivery) return <span class="muted">{t.webhooks.noDelivery}</span>;
   return (

@@ -95,7 +95,7 @@ export function makeKeyring({
 
   /**
    * Returns the unwrapped key, which is the private key for `signing`. The first call unwraps the key with `kms:Decrypt`, and the reader caches
-   * it permanently. The infrastructure grants access by kind (`mayUse`).
+   * it permanently. The infrastructure grants access by kind (`allowUse`).
    */
   function open(key: KeyringKey): Promise<KeyObject> {
     return opened.get(key.keyId, Number.POSITIVE_INFINITY, () => unwrap(key));

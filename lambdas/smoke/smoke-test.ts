@@ -24,7 +24,7 @@ export interface SmokeEffects extends Pick<Time, 'elapsed' | 'after' | 'pause'> 
 
 /** A step that succeeded. */
 export interface Step {
-  readonly name: keyof typeof lookAt;
+  readonly name: keyof typeof hints;
   readonly durationMs: number;
 }
 
@@ -32,7 +32,7 @@ export interface Step {
 export interface SmokeResult {
   readonly steps: readonly Step[];
   /** The failed step, or `undefined` if the test passed. */
-  readonly failure: { readonly step: Step['name']; readonly reason: string; readonly lookAt: string } | undefined;
+  readonly failure: { readonly step: Step['name']; readonly reason: string; readonly hint: string } | undefined;
   readonly durationMs: number;
   /** The id of the delivery, or `undefined` if no event was published. */
   readonly deliveryId: string | undefined;
@@ -92,7 +92,7 @@ export async function runSmokeTest(effects: SmokeEffects, signal: AbortSignal): 
       return value;
     } catch (error) {
       const reason = error instanceof SmokeError ? error.message : describeError(error);
-      failure ??= { step: name, reason, lookAt: lookAt[name] };
+      failure ??= { step: name, reason, hint: hints[name] };
       throw error;
     }
   }
@@ -117,7 +117,7 @@ const webhooksLog =
   'the log of the webhooks API (saved queries "webhooks/internal errors" for a 5xx, "webhooks/refused requests" otherwise) and the alarm RequestsFail';
 
 /** Logs and resources to check after a failed step. */
-const lookAt = {
+const hints = {
   identity:
     'the parameter in the output SmokeCredentialsParameter, the tables of clients and users, and your AWS credentials',
   token:

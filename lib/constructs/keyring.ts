@@ -26,7 +26,7 @@ export class Keyring extends Table {
   }
 
   /** Returns the keyring with permission to use some kinds of keys. */
-  mayUse({ list, unwrap = [] }: KeyUse): TableAccess {
+  allowUse({ list, unwrap = [] }: KeyUse): TableAccess {
     const query: Permission = {
       actions: ['dynamodb:Query'],
       resourceArns: [this.tableArn],
@@ -36,9 +36,9 @@ export class Keyring extends Table {
   }
 
   /** Returns the keyring with permission to create and delete keys of all kinds, but not to unwrap them. */
-  mayRotate(): TableAccess {
+  allowRotation(): TableAccess {
     return new TableAccess(this, [
-      ...this.may('Query', 'PutItem', 'DeleteItem').permissions,
+      ...this.allow('Query', 'PutItem', 'DeleteItem').permissions,
       { actions: ['kms:DescribeKey'], resourceArns: [this.key.keyArn] },
       this.#keyPermission('kms:GenerateDataKeyPairWithoutPlaintext', ['signing']),
       this.#keyPermission('kms:GenerateDataKeyWithoutPlaintext', ['mac', 'encryption']),

@@ -31,7 +31,7 @@ export class Table extends dynamodb.TableV2 {
   }
 
   /** Returns the table with permission for actions on the table itself, but not on its indexes. */
-  may(...actions: readonly TableAction[]): TableAccess {
+  allow(...actions: readonly TableAction[]): TableAccess {
     return new TableAccess(this, [
       { actions: actions.map(action => `dynamodb:${action}`), resourceArns: [this.tableArn] },
     ]);
@@ -52,7 +52,7 @@ export class TableAccess {
   }
 
   /** Returns the access with additional permission to query indexes. */
-  andQuery(...indexNames: readonly string[]): TableAccess {
+  allowQuery(...indexNames: readonly string[]): TableAccess {
     const resourceArns = indexNames.map(name => `${this.table.tableArn}/index/${name}`);
     return new TableAccess(this.table, [...this.permissions, { actions: ['dynamodb:Query'], resourceArns }]);
   }

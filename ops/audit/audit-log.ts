@@ -39,7 +39,7 @@ export interface Subject {
 }
 
 /** The kinds of targets that may be too many for one line. */
-export type Listed = 'messages' | 'users';
+export type TargetKind = 'messages' | 'users';
 
 /** The changes of a command, by option name, such as roles, scopes and times. They never include a secret, name or address. */
 export type Change = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
@@ -48,11 +48,11 @@ export type Change = Readonly<Record<string, string | number | boolean | readonl
 export type AuditRecord = z.output<typeof auditLine>;
 
 /** The last line of a command, with the targets of the further lines. */
-export interface ListedCommand extends AuditRecord {
+export interface CommandWithTargets extends AuditRecord {
   readonly parts: readonly AuditRecord['target'][];
 }
 
-export type BegunLine = Awaited<ReturnType<ReturnType<typeof openAuditLog>['begin']>>;
+export type StartedLine = Awaited<ReturnType<ReturnType<typeof openAuditLog>['start']>>;
 
 /** Opens the target's audit trail, a log group with a stream for each day. @throws {CliError} if it does not exist. */
 export function openAuditLog(target: Target) {
@@ -97,7 +97,7 @@ export function openAuditLog(target: Target) {
   }
 
   return {
-    begin: async function beginLine(command: string, subject: Subject, change: Change = {}) {
+    start: async function startLine(command: string, subject: Subject, change: Change = {}) {
       const caller = await findCaller(); // the response also corrects the clock
       const started: AuditRecord = {
         message: 'operator.started',
@@ -105,21 +105,21 @@ export function openAuditLog(target: Target) {
         at: isoTime(clock.now()),
         caller,
         command,
-        target: shown(subject),
-        ...(Object.values(change).some(value => value !== undefined) && { change: known(change) }),
+        target: toTarget(subject),
+        ...(Object.values(change).some(value => value !== undefined) && { change: definedValues(change) }),
         outcome: 'started',
       };
       await write(started);
-      let pending: { readonly kind: Listed; readonly ids: string[] } = { kind: 'messages', ids: [] };
+      let pending: { readonly kind: TargetKind; readonly ids: string[] } = { kind: 'messages', ids: [] };
 
       /** Writes a further line with targets that did not fit in the first line. */
       function continueLine(subject: Subject): Promise<void> {
-        const [id, target] = [makeId(22), shown(subject)];
+        const [id, target] = [makeId(22), toTarget(subject)];
         return write({ ...started, message: 'operator.continued', id, target, of: started.id, outcome: 'done' });
       }
 
       /** Writes a further line with the targets collected so far. */
-      async function nameRest(): Promise<void> {
+      async function flush(): Promise<void> {
         const { kind, ids } = pending;
         pending = { kind, ids: [] };
         if (ids.length > 0) await continueLine({ [kind]: ids });
@@ -128,17 +128,17 @@ export function openAuditLog(target: Target) {
       return {
         continue: continueLine,
         /** Collects an id. Writes a further line whenever `maxListed` ids are collected. */
-        name: async (kind: Listed, id: string): Promise<void> => {
+        collect: async (kind: TargetKind, id: string): Promise<void> => {
           pending = { kind, ids: [...pending.ids, id] };
-          if (pending.ids.length === maxListed) await nameRest();
+          if (pending.ids.length === maxListed) await flush();
         },
-        nameRest,
+        flush,
         /** Writes the last line with the outcome. It contains the name of an error but not its message. */
         complete: (outcome: 'done' | 'failed', more: Subject, error?: unknown): Promise<void> =>
           write({
             ...started,
             message: 'operator.ended',
-            target: { ...started.target, ...shown(more) },
+            target: { ...started.target, ...toTarget(more) },
             outcome,
             endedAt: isoTime(clock.now()),
             ...(error instanceof Error ? { errorName: error.name } : {}),
@@ -154,7 +154,7 @@ export function openAuditLog(target: Target) {
       since: number,
       limit: number,
       onCutOff: (readBackTo: number) => void = () => {},
-    ): Promise<readonly ListedCommand[]> {
+    ): Promise<readonly CommandWithTargets[]> {
       const found = new Map<string, AuditRecord>();
       const parts = new Map<string, AuditRecord['target'][]>();
       const open = new Set<string>(); // the first line of these commands is not read yet, and they may have further lines
@@ -166,8 +166,8 @@ export function openAuditLog(target: Target) {
           break;
         }
         if (of !== undefined) {
-          const known = parts.get(of);
-          if (known) known.push(target);
+          const collected = parts.get(of);
+          if (collected) collected.push(target);
           else parts.set(of, [target]);
         } else if (!found.has(id) && found.size < limit) {
           found.set(id, line); // the last line of a command is read before its first line
@@ -201,15 +201,15 @@ const auditLine = z.object({
 });
 
 /** Returns the known ids, at most `maxListed` of each kind. */
-function shown({ messages, ...subject }: Subject): AuditRecord['target'] {
-  return known<string | number>({ ...subject, messages: messages?.filter(id => uuid.test(id)) });
+function toTarget({ messages, ...subject }: Subject): AuditRecord['target'] {
+  return definedValues<string | number>({ ...subject, messages: messages?.filter(id => uuid.test(id)) });
 }
 
-/** Returns the known values of a subject or a change. Shortens long lists. */
-function known<Plain extends string | number | boolean>(
-  values: Readonly<Record<string, Plain | readonly string[] | undefined>>,
-): Record<string, Plain | string[]> {
-  const found: Record<string, Plain | string[]> = {};
+/** Returns the defined values of a subject or a change. Shortens long lists. */
+function definedValues<Value extends string | number | boolean>(
+  values: Readonly<Record<string, Value | readonly string[] | undefined>>,
+): Record<string, Value | string[]> {
+  const found: Record<string, Value | string[]> = {};
   for (const [name, value] of Object.entries(values)) {
     if (value !== undefined) found[name] = typeof value === 'object' ? value.slice(0, maxListed) : value;
   }
@@ -264,6 +264,6 @@ function parseLine(text: string): readonly AuditRecord[] {
 }
 
 /** Returns the name of the stream for a day in UTC, such as `2026-11-23`. */
-function streamOf(moment: number): string {
-  return isoTime(moment).slice(0, 10);
+function streamOf(time: number): string {
+  return isoTime(time).slice(0, 10);
 }

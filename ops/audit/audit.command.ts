@@ -1,10 +1,10 @@
 import { option, timed } from '../command-line/arg-spec.ts';
-import { moment, momentForms, wholeNumber } from '../command-line/forms.ts';
+import { time, timeForms, wholeNumber } from '../command-line/forms.ts';
 import { iso, isoSeconds, makeShape } from '../command-line/report.ts';
-import { type AuditRecord, type ListedCommand, openAuditLog } from './audit-log.ts';
+import { type AuditRecord, type CommandWithTargets, openAuditLog } from './audit-log.ts';
 import { command, type Noun } from './command.ts';
 
-const record = makeShape<ListedCommand>([
+const record = makeShape<CommandWithTargets>([
   { json: 'id' },
   { json: 'at', heading: 'started', text: ({ at }) => isoSeconds(at) },
   { json: 'endedAt' },
@@ -33,8 +33,8 @@ did not fit in one line, such as imported users and moved or discarded messages.
 Examples:
   npm run ops -- audit list
   npm run ops -- --stage prod audit list --since 90d --limit 1000`,
-  given: {
-    since: timed(option('<time>', `list commands started since ${momentForms}`, moment)),
+  args: {
+    since: timed(option('<time>', `list commands started since ${timeForms}`, time)),
     limit: option('<n>', 'show at most n commands', wholeNumber(1, 10_000), 100),
   },
   effect: 'reads',

@@ -1,26 +1,26 @@
 import { CliError, describeError } from '../stage/operator.ts';
 import type { Task } from '../stage/target.ts';
-import type { BegunLine, Change, Listed, Subject } from './audit-log.ts';
+import type { Change, StartedLine, Subject, TargetKind } from './audit-log.ts';
 
 /** The effect of a command. Commands that write data or disclose a body are audited. */
 export type Effect = 'reads' | 'writes' | 'discloses';
 
 /** An action with the properties of its audit line. */
-export interface Audited<Given, Value> {
+export interface Audited<Args, Value> {
   readonly effect: Effect;
-  readonly act: (task: AuditedTask, given: Given) => Promise<Value>;
+  readonly act: (task: AuditedTask, args: Args) => Promise<Value>;
   /** Returns true if a call writes or discloses data. Other calls write no audit line. */
-  readonly isAudited?: (given: Given) => boolean;
+  readonly isAudited?: (args: Args) => boolean;
   /** Adds defaults to the arguments. The audit line contains the defaults, too. */
-  readonly withDefaults?: (task: Pick<Task, 'target'>, given: Given) => Given;
+  readonly withDefaults?: (task: Pick<Task, 'target'>, args: Args) => Args;
   /** Returns the target of the command. Looks up the arguments, because a line must contain only ids that exist. */
-  readonly subject?: (task: Pick<Task, 'target'>, given: Given) => Subject | Promise<Subject>;
+  readonly subject?: (task: Pick<Task, 'target'>, args: Args) => Subject | Promise<Subject>;
   /** Returns the requested changes, from the options. */
-  readonly change?: (given: Given) => Change;
+  readonly change?: (args: Args) => Change;
 }
 
 /** An action as programs call it. */
-export type Act<Given, Value> = (task: Task, given: Given) => Promise<Value>;
+export type Act<Args, Value> = (task: Task, args: Args) => Promise<Value>;
 
 /** The task of an audited action. */
 export interface AuditedTask extends Task {
@@ -29,44 +29,44 @@ export interface AuditedTask extends Task {
   /** Writes a further line, for a target that does not fit in one line. */
   readonly appendTargets: (subject: Subject) => Promise<void>;
   /** Records one of many targets. Further lines list the targets even if the action fails. */
-  readonly recordTarget: (kind: Listed, id: string) => void;
+  readonly recordTarget: (kind: TargetKind, id: string) => void;
 }
 
 /** Returns an action that writes an audit line before it writes or discloses, and fails if it cannot write the line. */
-export function audited<Given, Value>(command: string, row: Audited<Given, Value>): Act<Given, Value> {
-  const { effect, isAudited = () => true, withDefaults = (_task, given) => given } = row;
+export function audited<Args, Value>(command: string, row: Audited<Args, Value>): Act<Args, Value> {
+  const { effect, isAudited = () => true, withDefaults = (_task, args) => args } = row;
   return async function act(task, requested) {
-    const given = withDefaults(task, requested);
-    if (effect !== 'reads' && isAudited(given)) return actBetweenLines(command, row, task, given);
-    return row.act({ ...task, recordResult: () => {}, appendTargets: async () => {}, recordTarget: () => {} }, given);
+    const args = withDefaults(task, requested);
+    if (effect !== 'reads' && isAudited(args)) return actBetweenLines(command, row, task, args);
+    return row.act({ ...task, recordResult: () => {}, appendTargets: async () => {}, recordTarget: () => {} }, args);
   };
 }
 
 /** Writes the first audit line, runs the action and writes the last line. @throws {CliError} if the first write fails. */
-async function actBetweenLines<Given, Value>(
+async function actBetweenLines<Args, Value>(
   command: string,
-  { act, subject, change }: Audited<Given, Value>,
+  { act, subject, change }: Audited<Args, Value>,
   task: Task,
-  given: Given,
+  args: Args,
 ): Promise<Value> {
-  const line = await begin(task, command, (await subject?.(task, given)) ?? {}, change?.(given));
+  const line = await start(task, command, (await subject?.(task, args)) ?? {}, change?.(args));
   let results: Subject = {};
   const recordResult = (subject: Subject) => {
     results = { ...results, ...subject };
   };
   const appendTargets = (more: Subject) => complete(task, () => line.continue(more));
   let written = Promise.resolve(); // lines are written one after another to limit memory use
-  const recordTarget = (kind: Listed, id: string) => {
-    written = written.then(() => complete(task, () => line.name(kind, id)));
+  const recordTarget = (kind: TargetKind, id: string) => {
+    written = written.then(() => complete(task, () => line.collect(kind, id)));
   };
   const end = async (outcome: 'done' | 'failed', error?: unknown) => {
     await written;
-    await complete(task, line.nameRest);
+    await complete(task, line.flush);
     await complete(task, () => line.complete(outcome, results, error));
   };
   let value: Value;
   try {
-    value = await act({ ...task, recordResult, appendTargets, recordTarget }, given);
+    value = await act({ ...task, recordResult, appendTargets, recordTarget }, args);
   } catch (error) {
     const hasOwnCounts = error instanceof CliError && Object.keys(error.details).length > 0;
     const changes = hasOwnCounts ? [] : Object.entries(results).map(([name, value]) => `${name} ${value}`);
@@ -78,10 +78,10 @@ async function actBetweenLines<Given, Value>(
   return value;
 }
 
-async function begin(task: Task, command: string, subject: Subject, change?: Change): Promise<BegunLine> {
+async function start(task: Task, command: string, subject: Subject, change?: Change): Promise<StartedLine> {
   try {
     const { openAuditLog } = await import('./audit-log.ts');
-    const line = await openAuditLog(task.target).begin(command, subject, change);
+    const line = await openAuditLog(task.target).start(command, subject, change);
     warnOfClock(task);
     return line;
   } catch (error) {

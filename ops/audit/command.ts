@@ -1,5 +1,5 @@
 import type { Command as CommanderCommand } from 'commander';
-import type { ArgSpecs, Given } from '../command-line/arg-spec.ts';
+import type { ArgSpecs, ParsedArgs } from '../command-line/arg-spec.ts';
 import type { Report } from '../command-line/report.ts';
 import type { Run } from '../command-line/run.ts';
 import { CliError } from '../stage/operator.ts';
@@ -7,25 +7,25 @@ import type { Target } from '../stage/target.ts';
 import { type Act, type Audited, audited, type Effect } from './audit.ts';
 
 /** Defines an operator command and its command line. */
-interface CommandRow<Of extends ArgSpecs, Value> extends Audited<Given<Of>, Value> {
+interface CommandRow<Of extends ArgSpecs, Value> extends Audited<ParsedArgs<Of>, Value> {
   /** The description in the help. */
   readonly description: string;
   /** The text below the description in the help. */
   readonly notes?: string;
   /** The arguments and options, by the names of their values. */
-  readonly given?: Of;
+  readonly args?: Of;
   /** Returns the error message for an invalid combination of values. */
-  readonly refuse?: (given: Given<Of>) => string | false | undefined;
-  readonly report: (value: Value, given: Given<Of>, target: Target) => Report;
+  readonly validate?: (args: ParsedArgs<Of>) => string | false | undefined;
+  readonly report: (value: Value, args: ParsedArgs<Of>, target: Target) => Report;
 }
 
 /** A command that other code can call with `act`. Calls are audited if they write or disclose a tenant's content. */
-export interface Command<Input, Value> extends ListedCommand {
+export interface Command<Input, Value> extends NounCommand {
   readonly act: Act<Input, Value>;
 }
 
 /** The part of a command that its noun uses. */
-interface ListedCommand {
+interface NounCommand {
   /** The words that run the command and identify it in the audit trail, such as `clients create`. */
   readonly name: string;
   readonly effect: Effect;
@@ -38,16 +38,16 @@ export interface Noun {
   /** The description of a noun that is not a command itself. */
   readonly description?: string;
   readonly notes?: string;
-  readonly commands: readonly ListedCommand[];
+  readonly commands: readonly NounCommand[];
 }
 
 /** Creates a command. @param name - the noun and the verb, or only the noun. */
 export function command<Value, Of extends ArgSpecs = Readonly<Record<never, never>>>(
   name: string,
   row: CommandRow<Of, Value>,
-): Command<Given<Of>, Value> {
-  const { description, notes, refuse, report, effect } = row;
-  const specs: ArgSpecs = row.given ?? {};
+): Command<ParsedArgs<Of>, Value> {
+  const { description, notes, validate, report, effect } = row;
+  const specs: ArgSpecs = row.args ?? {};
   const act = audited(name, row);
   const [, verb] = name.split(' ');
 
@@ -57,28 +57,28 @@ export function command<Value, Of extends ArgSpecs = Readonly<Record<never, neve
     if (notes !== undefined) parsed.addHelpText('after', notes);
     parsed.action(() => {
       // AWS time is not known yet. Only a problem that exists at any time is reported now.
-      const [problem, laterProblem] = [0, Number.MAX_SAFE_INTEGER].map(now => refuse?.(readGiven(parsed, now)));
+      const [problem, laterProblem] = [0, Number.MAX_SAFE_INTEGER].map(now => validate?.(readArgs(parsed, now)));
       if (problem && laterProblem) parsed.error(`error: ${problem}`);
-      let given: Given<Of>;
+      let args: ParsedArgs<Of>;
       return run(
         task => {
-          given = readGiven(parsed, task.target.clock.now()); // AWS's responses have corrected the clock by now
-          const message = refuse?.(given);
+          args = readArgs(parsed, task.target.clock.now()); // AWS's responses have corrected the clock by now
+          const message = validate?.(args);
           if (message) throw new CliError(message);
-          return act(task, given);
+          return act(task, args);
         },
-        (value, target) => report(value, given, target),
+        (value, target) => report(value, args, target),
       );
     });
   }
 
-  function readGiven(parsed: CommanderCommand, now: number): Given<Of> {
+  function readArgs(parsed: CommanderCommand, now: number): ParsedArgs<Of> {
     const read = parsed.createCommand();
     for (const [name, spec] of Object.entries(specs)) {
       const value = spec.read(parsed, name, now);
       if (value !== undefined) read.setOptionValue(name, value); // omitted values stay absent
     }
-    return read.opts<Given<Of>>();
+    return read.opts<ParsedArgs<Of>>();
   }
 
   return { name, effect, act, addTo };

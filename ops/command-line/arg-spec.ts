@@ -13,7 +13,7 @@ export interface ArgSpec<Value> {
 export type ArgSpecs = Readonly<Record<string, ArgSpec<unknown>>>;
 
 /** The values of arguments and options. A value may be missing if its type includes `undefined`. */
-export type Given<Of extends ArgSpecs> = {
+export type ParsedArgs<Of extends ArgSpecs> = {
   readonly [Name in keyof Of as undefined extends ValueOf<Of[Name]> ? never : Name]: ValueOf<Of[Name]>;
 } & {
   readonly [Name in keyof Of as undefined extends ValueOf<Of[Name]> ? Name : never]?: ValueOf<Of[Name]>;

@@ -20,7 +20,7 @@ export const ordinaryAccountId = accountId.refine(value => !isReservedAccount(va
 export const notEmpty = z.string().min(1, 'It must not be empty.');
 
 /** A path relative to the folder from which npm was called, because npm changes to the root of the repository. */
-export const filePath = notEmpty.transform(callersPath);
+export const filePath = notEmpty.transform(resolvePath);
 
 /** The id of a client or a user. Both have the same format. */
 export const principalId = notEmpty.refine(isClientId, 'It must be 1 to 64 letters or digits.');
@@ -92,15 +92,15 @@ export const publishedName = z
   .regex(/^.{1,128}$/s, 'It must be the name under which the event was published, such as demanda.criada.');
 
 /** The accepted forms of a time, for the help of an option. */
-export const momentForms = 'a time such as 2026-11-21T09:30:00Z, or a duration before now: 90m, 2h, 7d';
+export const timeForms = 'a time such as 2026-11-21T09:30:00Z, or a duration before now: 90m, 2h, 7d';
 
 /**
  * A time in RFC 3339 with `Z` or an offset, or a duration before now. The value is a function that takes the present time
  * and returns milliseconds since the epoch.
  */
-export const moment = z.string().transform((value, context) => {
-  const time = timestamp.safeParse(value).success ? Date.parse(value) : undefined;
-  if (time !== undefined) return () => time;
+export const time = z.string().transform((value, context) => {
+  const exact = timestamp.safeParse(value).success ? Date.parse(value) : undefined;
+  if (exact !== undefined) return () => exact;
   const [, count = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(value) ?? [];
   const ago = Number(count) * (unitMilliseconds[unit] ?? Number.NaN);
   if (count !== '' && ago <= maxAgo) return (now: number) => now - ago;
@@ -123,6 +123,6 @@ const unitMilliseconds: Readonly<Record<string, number>> = { s: 1_000, m: 60_000
 const maxAgo = 3_653 * 86_400_000;
 
 /** Returns the absolute path of a file on the caller's command line. */
-export function callersPath(file: string): string {
+export function resolvePath(file: string): string {
   return path.resolve(process.env.INIT_CWD ?? process.cwd(), file);
 }

@@ -34,8 +34,8 @@ export type Line = readonly [heading: string, value: string];
 
 /** Creates the functions that format items of a noun as JSON, as a table and as lines. */
 export function makeShape<Item>(fields: readonly Field<Item>[]) {
-  const shown = fields.filter(field => field.in !== 'list');
-  const listed = fields.filter(field => field.in !== 'show');
+  const showFields = fields.filter(field => field.in !== 'list');
+  const listFields = fields.filter(field => field.in !== 'show');
   return {
     json,
     lines: linesOf,
@@ -61,17 +61,17 @@ export function makeShape<Item>(fields: readonly Field<Item>[]) {
 
   /** Formats one item with one field on each line, followed by further lines. */
   function linesOf(item: Item, more: readonly Line[] = []): string {
-    const own = shown.flatMap((field): Line[] => {
+    const fieldLines = showFields.flatMap((field): Line[] => {
       const text = field.heading === undefined ? undefined : textOf(field, item);
       return field.heading === undefined || text === undefined ? [] : [[field.heading, text]];
     });
-    return lines([...own, ...more]);
+    return lines([...fieldLines, ...more]);
   }
 
   /** Formats a table with headings, or returns `whenEmpty` if there are no rows. */
   function table(items: readonly Item[], whenEmpty: string): string {
     if (items.length === 0) return whenEmpty;
-    const columns = listed.flatMap(field => {
+    const columns = listFields.flatMap(field => {
       const { column = field.heading, width = Number.POSITIVE_INFINITY } = field;
       const cells = items.map(item => shortened(inOneLine(textOf(field, item) ?? '-'), width));
       return column === undefined ? [] : [[column.toUpperCase(), ...cells]];
@@ -98,8 +98,8 @@ export function printable(text: string): string {
 }
 
 /** Returns milliseconds since the epoch as RFC 3339 in UTC, or `null` for `undefined`. */
-export function iso(moment: number | undefined): string | null {
-  return moment === undefined ? null : new Date(moment).toISOString();
+export function iso(time: number | undefined): string | null {
+  return time === undefined ? null : new Date(time).toISOString();
 }
 
 /** Returns the length of the longest cell. `Math.max(...cells)` would fail beyond about 125,000 cells. */
@@ -118,8 +118,8 @@ function valueIn<Item>(field: Field<Item>, item: Item): unknown {
 }
 
 /** Returns an RFC 3339 time without its milliseconds. */
-export function isoSeconds(moment: string): string {
-  return moment.replace(/\.\d{3}Z$/, 'Z');
+export function isoSeconds(time: string): string {
+  return time.replace(/\.\d{3}Z$/, 'Z');
 }
 
 function shortened(text: string, width: number): string {

@@ -9,13 +9,13 @@ import { openDeliveries, openWebhooks, readSlowSince } from '../stage/stores.ts'
 import type { Task } from '../stage/target.ts';
 import { readDeliveries } from './deliveries.ts';
 import {
-  endsOwn,
+  endsOwnMessage,
   isUnstored,
-  type Judgement,
-  judgeDelivery,
-  judgeLine,
-  judgeMessage,
-  judgeOverdue,
+  type Verdict,
+  verdictFromDelivery,
+  verdictFromLine,
+  verdictFromMessage,
+  withOverdueHint,
 } from './event-verdict.ts';
 
 /** Selects events of an account. */
@@ -27,7 +27,7 @@ interface EventsQuery {
 }
 
 /** A published event of an account, with its verdict. Ids are missing if no source contains them. */
-export interface AccountEvent extends Judgement {
+export interface AccountEvent extends Verdict {
   /** The time at which the event was accepted, or the time of its log line. Milliseconds since the epoch. */
   readonly at: number;
   readonly eventName: string | undefined;
@@ -52,7 +52,7 @@ export interface AccountSources {
   readDeliveries(ids: readonly string[]): Promise<readonly Delivery[]>;
   /** Returns the registered webhooks, with the times since which they are slow. */
   listWebhooks(account: string): Promise<readonly WebhookWithSlowness[]>;
-  keptSince(): Promise<number>;
+  retainedSince(): Promise<number>;
   /** Returns the newest lines since a time with the account and one of the messages. */
   findLines(account: string, messages: readonly string[], since: number): Promise<readonly LoggedLine[]>;
   countQueued(): Promise<number | undefined>;
@@ -83,7 +83,7 @@ export async function listAccountEvents(
         const slowSince = await readSlowSince(target, found);
         return found.map((webhook, at) => ({ webhook, slowSince: slowSince[at] }));
       },
-      keptSince: log.keptSince,
+      retainedSince: log.retainedSince,
       findLines: (account, message, since) => log.filter({ account: [account], message }, since, maxLines, progress),
       countQueued: openQueues(target).countQueued,
       now: target.clock.now,
@@ -102,12 +102,12 @@ export async function readEvents(
   progress: ShowProgress,
 ): Promise<AccountEvents> {
   const { account, since, limit } = query;
-  const [keptSince, webhooks, listed] = await Promise.all([
-    sources.keptSince(),
+  const [retainedSince, webhooks, listed] = await Promise.all([
+    sources.retainedSince(),
     sources.listWebhooks(account),
     sources.listDeliveries(account, since, limit + 1),
   ]);
-  const logSince = Math.max(keptSince, since);
+  const logSince = Math.max(retainedSince, since);
   progress(`Searching the log since ${isoTime(logSince)}`);
   const lines = await sources.findLines(account, messagesWithoutDelivery, logSince);
   const known = new Map(listed.map(delivery => [delivery.id, delivery]));
@@ -121,9 +121,9 @@ export async function readEvents(
     ...newestOfEach(lines).flatMap(line => eventIn(line, stored, unstored, sources.now())),
   ].toSorted((one, other) => other.at - one.at);
   // If the search returned the maximum number of lines, it reached back only to the oldest line.
-  const reached = lines.length < maxLines ? logSince : Math.min(...lines.map(({ at }) => at));
+  const readSince = lines.length < maxLines ? logSince : Math.min(...lines.map(({ at }) => at));
   const queued = found.length === 0 ? await sources.countQueued() : undefined;
-  return { ...query, events: found.slice(0, limit), isCutOff: found.length > limit, logSince: reached, queued };
+  return { ...query, events: found.slice(0, limit), isCutOff: found.length > limit, logSince: readSince, queued };
 }
 
 const day = 86_400_000;
@@ -148,8 +148,8 @@ function idOf({ deliveryId }: LoggedLine['fields']): string | undefined {
 function eventOf(delivery: Delivery, webhooks: readonly WebhookWithSlowness[]): AccountEvent {
   const { id: deliveryId, messageId, eventName, createdAt: at } = delivery;
   const registered = webhooks.find(({ webhook }) => webhook.eventName === eventName);
-  const judgement = judgeDelivery(delivery, registered?.webhook, registered?.slowSince);
-  return { ...judgement, at, eventName, deliveryId, messageId };
+  const verdict = verdictFromDelivery(delivery, registered?.webhook, registered?.slowSince);
+  return { ...verdict, at, eventName, deliveryId, messageId };
 }
 
 /** Returns the newest line about each message. A deferred message has a line for each deferral. */
@@ -179,14 +179,14 @@ function eventIn(
   const deliveryId = idOf(fields);
   const messageId = textOf(fields.messageId);
   const isStored = deliveryId !== undefined && stored.has(deliveryId);
-  if (isStored && (!endsOwn(line) || stored.get(deliveryId) === messageId)) return [];
-  const own = messageId === undefined ? undefined : judgeMessage([line], messageId, unstored);
-  const judgement = own ?? judgeLine(line, unstored);
-  if (!judgement) return [];
+  if (isStored && (!endsOwnMessage(line) || stored.get(deliveryId) === messageId)) return [];
+  const ownVerdict = messageId === undefined ? undefined : verdictFromMessage([line], messageId, unstored);
+  const verdict = ownVerdict ?? verdictFromLine(line, unstored);
+  if (!verdict) return [];
   const hint = `and may be in the dead-letter queue: run "events find ${messageId ?? deliveryId}"`;
   return [
     {
-      ...judgeOverdue(judgement, line, { now, hint }),
+      ...withOverdueHint(verdict, line, { now, hint }),
       at,
       eventName: textOf(fields.event),
       deliveryId,

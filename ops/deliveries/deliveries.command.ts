@@ -12,13 +12,13 @@ import type { ReadHistory } from '../../lambdas/delivery/store/delivery-history.
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { command, type Noun } from '../audit/command.ts';
 import { argument, flag, option, timed } from '../command-line/arg-spec.ts';
-import { accountId, deliveryId, eventName, moment, momentForms, replayId, wholeNumber } from '../command-line/forms.ts';
+import { accountId, deliveryId, eventName, replayId, time, timeForms, wholeNumber } from '../command-line/forms.ts';
 import { iso, makeShape, type ObjectReport, printable } from '../command-line/report.ts';
 import { CliError } from '../stage/operator.ts';
 import { openDeliveries } from '../stage/stores.ts';
 import { countUndelivered, readDeliveries, requireDelivery, resend, type UndeliveredCount } from './deliveries.ts';
 import { cancelReplay, type ReplayOutcome, replayAll, replayWebhook } from './replay.ts';
-import { inEnglish } from './state-words.ts';
+import { withEnglishName } from './state-words.ts';
 
 const examples = `
 The id of a delivery is its webhook-id header. "publish" also shows it.
@@ -76,7 +76,7 @@ export const delivery = makeShape<Delivery>([
     json: 'state',
     heading: 'state',
     value: ({ state }) => wireStates[state],
-    text: ({ state }) => inEnglish(wireStates, wireStates[state]),
+    text: ({ state }) => withEnglishName(wireStates, wireStates[state]),
   },
   { json: 'createdAt', heading: 'accepted', value: ({ createdAt }) => iso(createdAt) },
   { heading: 'attempts', in: 'list', value: ({ attempt }) => attempt - 1 },
@@ -90,7 +90,7 @@ const attempt = makeShape<AttemptRecord>([
   { heading: 'attempt', value: ({ number }) => number },
   { heading: 'started', value: ({ startedAt }) => startedAt },
   { heading: 'took', value: ({ durationMs }) => `${durationMs} ms` },
-  { heading: 'result', value: ({ result }) => inEnglish(wireResults, wireResults[result]) },
+  { heading: 'result', value: ({ result }) => withEnglishName(wireResults, wireResults[result]) },
   { heading: 'cause', value: ({ cause }) => cause && failureCauses[cause].word },
   { heading: 'status', value: ({ status }) => status },
 ]);
@@ -98,7 +98,7 @@ const attempt = makeShape<AttemptRecord>([
 const count = makeShape<UndeliveredCount>([
   { json: 'accountId', heading: 'account' },
   { heading: 'event', value: ({ eventName }) => eventName },
-  { heading: 'state', value: ({ state }) => inEnglish(wireStates, wireStates[state]) },
+  { heading: 'state', value: ({ state }) => withEnglishName(wireStates, wireStates[state]) },
   { json: 'count', heading: 'deliveries' },
   { json: 'newestAcceptedAt', heading: 'newest accepted' },
   { json: 'evento', value: ({ eventName }) => eventName },
@@ -117,29 +117,29 @@ const outcome = makeShape<ReplayOutcome>([
 const list = command('deliveries list', {
   description: 'list the deliveries of an account, newest first; without --account, count undelivered deliveries',
   notes: listNotes,
-  given: {
+  args: {
     account: option('<id>', 'the account', accountId),
     event: option('<name>', 'the event that the webhook is for', eventName),
     state: option('<state>', 'only this state', z.enum(['pending', 'delivered', 'failed', 'held', 'cancelled'])),
-    since: timed(option('<time>', `only events accepted since ${momentForms}`, moment)),
-    until: timed(option('<time>', 'only events accepted before this time', moment)),
+    since: timed(option('<time>', `only events accepted since ${timeForms}`, time)),
+    until: timed(option('<time>', 'only events accepted before this time', time)),
     limit: option('<n>', 'show at most n deliveries or counts', wholeNumber(1, 100_000), 100),
   },
-  refuse: given => noSpan(given) || (given.account === undefined && given.state === 'delivered' && noCount),
+  validate: args => validateSpan(args) || (args.account === undefined && args.state === 'delivered' && noCount),
   effect: 'reads',
-  act: async ({ target, progress }, { account, state, limit, ...given }) => {
-    const choice = { ...given, limit: limit + 1 }; // one more, to detect further deliveries
+  act: async ({ target, progress }, { account, state, limit, ...args }) => {
+    const choice = { ...args, limit: limit + 1 }; // one more, to detect further deliveries
     if (account === undefined) {
       if (state === 'delivered') throw new CliError(noCount);
       const counts = await countUndelivered(target, { ...choice, state }, progress);
       return { counts: counts.slice(0, limit), isCutOff: counts.length > limit };
     }
     const { history, findWebhook } = openDeliveries(target);
-    const shown: ReadHistory = async query => {
+    const readCurrent: ReadHistory = async query => {
       const registration = (await findWebhook(query.accountId, query.eventName)) ?? null;
       return history({ ...query, registration });
     };
-    const found = await readDeliveries(shown, { ...choice, account, state }, progress);
+    const found = await readDeliveries(readCurrent, { ...choice, account, state }, progress);
     return { found: found.slice(0, limit), isCutOff: found.length > limit };
   },
   report: ({ counts, found, isCutOff }) =>
@@ -149,7 +149,7 @@ const list = command('deliveries list', {
 /** Shows a delivery with the receiver's responses, and with its body if requested. */
 const showDelivery = command('deliveries show', {
   description: "show the state of a delivery, its attempts and the receiver's responses",
-  given: { ...ofDelivery, body: flag('also show the body; the command is then audited') },
+  args: { ...ofDelivery, body: flag('also show the body; the command is then audited') },
   effect: 'discloses',
   isAudited: ({ body = false }) => body,
   act: async ({ target }, { id }) => {
@@ -168,7 +168,7 @@ const showDelivery = command('deliveries show', {
 
 const resendDelivery = command('deliveries resend', {
   description: 'resend a delivery now: start a new schedule, or make the next attempt immediately',
-  given: ofDelivery,
+  args: ofDelivery,
   effect: 'writes',
   act: async ({ target, recordResult }, { id }) => {
     const result = await resend(target, id);
@@ -187,20 +187,20 @@ const resendDelivery = command('deliveries resend', {
 const replay = command('deliveries replay', {
   description: 'resend failed or held deliveries of events that were accepted in a time range',
   notes: replayNotes,
-  given: {
+  args: {
     account: option('<id>', 'the account (default: all accounts)', accountId),
     event: option('<name>', 'the event of the webhook (default: all events)', eventName),
     state: option('<state>', 'resend deliveries in this state', z.enum(['failed', 'held'])),
-    since: timed(option('<time>', `resend events accepted since ${momentForms}`, moment)),
-    until: timed(option('<time>', 'resend events accepted before this time (default: now)', moment)),
+    since: timed(option('<time>', `resend events accepted since ${timeForms}`, time)),
+    until: timed(option('<time>', 'resend events accepted before this time (default: now)', time)),
     cancel: option('<id>', 'cancel the running replay with this id instead', replayId),
   },
-  refuse: refuseReplay,
+  validate: validateReplay,
   effect: 'writes',
-  withDefaults: ({ target }, given) => {
-    if (given.cancel !== undefined) return given;
-    const { since = 0, until = target.clock.now() } = given;
-    if (until > since) return { ...given, until };
+  withDefaults: ({ target }, args) => {
+    if (args.cancel !== undefined) return args;
+    const { since = 0, until = target.clock.now() } = args;
+    if (until > since) return { ...args, until };
     throw new CliError(`The range ends at ${isoTime(until)}, before it starts. Specify an earlier --since.`);
   },
   act: async (task, { account, event, state, since: from, until: to = task.target.clock.now(), cancel: id }) => {
@@ -243,7 +243,7 @@ export const deliveries: Noun = {
 export function reportDelivery(found: Delivery): ObjectReport {
   const { json, text } = delivery.show(found);
   const table = attempt.table(found.attempts, 'No attempt yet.');
-  const parts = [text, table, ...adviceOn(found.attempts), ...found.attempts.flatMap(answerOf)];
+  const parts = [text, table, ...adviceOn(found.attempts), ...found.attempts.flatMap(responseTextOf)];
   return { json, text: parts.join('\n\n') };
 }
 
@@ -254,13 +254,13 @@ function adviceOn(attempts: Delivery['attempts']): readonly string[] {
 }
 
 /** Returns the receiver's response to an attempt, if the response has text. */
-function answerOf({ number, response }: AttemptRecord): readonly string[] {
+function responseTextOf({ number, response }: AttemptRecord): readonly string[] {
   return response ? [`response to attempt ${number}:\n${printable(response)}`] : [];
 }
 
 function lastResultOf(attempts: Delivery['attempts']): string | undefined {
   const latest = attempts.at(-1);
-  return latest && inEnglish(wireResults, wireResults[latest.result]);
+  return latest && withEnglishName(wireResults, wireResults[latest.result]);
 }
 
 const none = 'No such deliveries.';
@@ -268,9 +268,9 @@ const none = 'No such deliveries.';
 const noRange = '--state and --since are required.';
 
 /** Rejects a replay without a range, and a cancellation without exactly one webhook. */
-function refuseReplay({ account, event, state, cancel, ...span }: Partial<Record<ReplayWord, string>> & Span) {
+function validateReplay({ account, event, state, cancel, ...span }: Partial<Record<ReplayWord, string>> & Span) {
   if (event !== undefined && account === undefined) return '--event requires --account.';
-  if (cancel === undefined) return state === undefined || span.since === undefined ? noRange : noSpan(span);
+  if (cancel === undefined) return state === undefined || span.since === undefined ? noRange : validateSpan(span);
   if (event === undefined) return '--cancel requires --account and --event.';
   return (state !== undefined || Object.keys(span).length > 0) && '--cancel excludes --state, --since and --until.';
 }
@@ -282,7 +282,7 @@ const excluded = 'Tests and deliveries of earlier registrations are not replayed
 const noCount = '--state delivered requires --account.';
 
 /** Rejects a time range that ends before it starts. */
-function noSpan({ since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY }: Span): string | false {
+function validateSpan({ since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY }: Span): string | false {
   return until <= since && '--until must be later than --since.';
 }
 

@@ -49,7 +49,7 @@ export async function readDeliveries(
   history: ReadHistory,
   { account, event, limit, ...choice }: ListQuery,
   progress: ShowProgress,
-  isWanted: (delivery: Delivery) => boolean = () => true,
+  isMatch: (delivery: Delivery) => boolean = () => true,
 ): Promise<readonly Delivery[]> {
   const pageSize = event === undefined ? maxPageSize / 4 : maxPageSize; // of eight webhooks, few pages are used up
   const pages = (event === undefined ? EVENT_NAMES : [event]).map(eventName =>
@@ -61,7 +61,7 @@ export async function readDeliveries(
     const newest = latestOf(next);
     const delivery = next[newest]?.value;
     if (!delivery) break;
-    if (isWanted(delivery)) found.push(delivery);
+    if (isMatch(delivery)) found.push(delivery);
     if (found.length % maxPageSize === 0) {
       progress(`Found ${found.length} deliveries so far, back to ${isoTime(delivery.createdAt)}`);
     }
@@ -77,7 +77,7 @@ export async function countUndelivered(
   { account, event, state, limit, ...span }: UndeliveredQuery,
   progress: ShowProgress,
 ): Promise<readonly UndeliveredCount[]> {
-  const { counts } = await countIndex(target, span, looked => progress(`Read ${looked} deliveries so far`));
+  const { counts } = await countIndex(target, span, read => progress(`Read ${read} deliveries so far`));
   return counts
     .filter(count => account === undefined || count.accountId === account)
     .filter(count => event === undefined || count.eventName === event)
@@ -92,12 +92,12 @@ export async function countUndelivered(
 export async function countIndex(
   target: Target,
   { since, until }: AcceptedSpan,
-  onPage: (looked: number) => void,
+  onPage: (read: number) => void,
   maxPages = Number.POSITIVE_INFINITY,
 ) {
   const [from, before] = [since === undefined ? '' : isoTime(since), until === undefined ? '~' : isoTime(until)];
   const counts = new Map<string, UndeliveredCount>();
-  let [looked, pages, isCutOff] = [0, 0, false];
+  let [read, pages, isCutOff] = [0, 0, false];
   const request = {
     TableName: requireOutput(target, 'DeliveriesTable'),
     IndexName: 'undelivered',
@@ -113,15 +113,15 @@ export async function countIndex(
       const newest = newestAcceptedAt > acceptedAt ? newestAcceptedAt : acceptedAt;
       counts.set(name, { ...owner, count: count + 1, newestAcceptedAt: newest });
     }
-    looked += Items.length;
-    onPage(looked);
+    read += Items.length;
+    onPage(read);
     pages += 1;
     isCutOff = LastEvaluatedKey !== undefined;
     if (pages === maxPages) break;
   }
   const byName = [...counts].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, found]) => found);
   const largestFirst = byName.toSorted((one, other) => other.count - one.count);
-  return { counts: largestFirst, looked, isCutOff };
+  return { counts: largestFirst, read, isCutOff };
 }
 
 /** Returns a delivery, without the receiver's responses. @throws {CliError} if it does not exist. */
@@ -143,17 +143,17 @@ export async function resend(target: Target, id: string) {
   const delivery = await requireDelivery(target, id);
   const webhook = await findWebhook(delivery.accountId, delivery.eventName);
   if (!webhook) throw new CliError(`Could not resend delivery "${id}" (its webhook was deleted).`);
-  const refusal = resendRefusal(delivery, webhook);
-  if (refusal) throw new CliError(`Could not resend delivery "${id}" ${refusals[refusal]}`);
+  const rejection = resendRefusal(delivery, webhook);
+  if (rejection) throw new CliError(`Could not resend delivery "${id}" ${resendErrors[rejection]}`);
   let isQueued = true;
-  const noteUnsent = () => {
+  const markUnqueued = () => {
     isQueued = false; // the resend logs only this failure
   };
   const send = makeResend({
     store: { read, update },
     retryQueue: openRetryQueue(target),
     now: target.clock.now,
-    log: { info: noteUnsent, warn: noteUnsent, error: noteUnsent },
+    log: { info: markUnqueued, warn: markUnqueued, error: markUnqueued },
   });
   const isResent = await send(delivery);
   return { state: delivery.state, isResent, isQueued };
@@ -185,7 +185,7 @@ function latestOf(next: readonly IteratorResult<Delivery, undefined>[]): number 
 /** The page size of the history. */
 const maxPageSize = 100;
 
-const refusals: Record<ResendRefusal, string> = {
+const resendErrors: Record<ResendRefusal, string> = {
   webhook_suspended: '(its webhook is suspended). Run "webhooks reactivate" first.',
   webhook_replaced: '(its webhook was deleted, and another one is registered now).',
   test_delivery: '(it is a test). Send a new test with "webhooks test".',

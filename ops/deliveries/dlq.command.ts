@@ -4,9 +4,9 @@ import { argument, jsonOutput, option, variadicArgument } from '../command-line/
 import { messageId, wholeNumber } from '../command-line/forms.ts';
 import { iso, makeShape, printable } from '../command-line/report.ts';
 import { interruptible } from '../command-line/until-interrupted.ts';
-import { copyKey, type DeadLetter, openQueues, readElsewhere } from '../stage/queues.ts';
+import { copyKey, type DeadLetter, inFlightElsewhere, openQueues } from '../stage/queues.ts';
 import { counted } from '../stage/sentences.ts';
-import { interrupted, type KeptDeadLetter, noDeadLetter } from './no-dead-letter.ts';
+import { interrupted, noDeadLetter, type RemainingDeadLetter } from './no-dead-letter.ts';
 import { maxDeadLetters, redrive, warnOfOthers } from './redrive.ts';
 
 const examples = `
@@ -37,7 +37,7 @@ const deadLetter = makeShape<ListedDeadLetter>([
   { json: 'copies', heading: 'copies', text: ({ copies }) => (copies > 1 ? `${copies}` : undefined) },
 ]);
 
-const keptDeadLetter = makeShape<KeptDeadLetter>([
+const remainingDeadLetter = makeShape<RemainingDeadLetter>([
   { heading: 'message id', value: ({ messageId }) => messageId },
   { heading: 'reason', value: ({ detail }) => detail },
 ]);
@@ -45,7 +45,7 @@ const keptDeadLetter = makeShape<KeptDeadLetter>([
 /** Lists dead-letter messages, with copies as one message. Only the JSON output contains bodies. */
 const listDeadLetters = command('dlq list', {
   description: 'list messages with the reasons why they could not be processed; --json also shows their bodies',
-  given: { limit: option('<n>', 'show at most n messages', wholeNumber(1, 10_000), 100), bodies: jsonOutput },
+  args: { limit: option('<n>', 'show at most n messages', wholeNumber(1, 10_000), 100), bodies: jsonOutput },
   effect: 'discloses',
   isAudited: ({ bodies }) => bodies,
   act: (task, { limit, bodies }) =>
@@ -64,7 +64,7 @@ const listDeadLetters = command('dlq list', {
       }
       const after = await queues.countInFlight();
       const inFlight = deadLetters.size === 0 ? Math.max(before, after) : Math.min(before, after);
-      if (inFlight > 0) warn(readElsewhere(inFlight));
+      if (inFlight > 0) warn(inFlightElsewhere(inFlight));
       recordResult({ count: deadLetters.size });
       return { deadLetters: [...deadLetters.values()], inFlight, isCutOff };
     }),
@@ -77,26 +77,26 @@ const listDeadLetters = command('dlq list', {
 /** Moves dead-letter messages that can be processed now back to their queue. The other messages stay. */
 export const redriveDeadLetters = command('dlq redrive', {
   description: 'move messages that can be processed now back to their queue; the others stay',
-  given: {
+  args: {
     ids: variadicArgument('message-id', 'the messages to move (default: all)', messageId),
     rate: option('<n>', 'the number of messages a second', wholeNumber(1, 1_000), 10),
     limit: option('<n>', 'move at most n messages', wholeNumber(1, 1_000_000), 1_000),
   },
   effect: 'writes',
-  act: (task, given) => interruptible(task, interruptibleTask => redrive(interruptibleTask, given)),
+  act: (task, args) => interruptible(task, interruptibleTask => redrive(interruptibleTask, args)),
   subject: (_task, { ids }) => (ids.length > 0 ? { messages: ids } : {}),
-  report: ({ moved, kept, inFlight, isCutOff, goOn }) => {
-    const further = isCutOff ? ` Other messages were not read. ${goOn}` : '';
-    const keptLines = kept.length === 0 ? '' : `\n\n${keptDeadLetter.table(kept, '')}`;
+  report: ({ moved, kept, inFlight, isCutOff, next }) => {
+    const further = isCutOff ? ` Other messages were not read. ${next}` : '';
+    const remainingTable = kept.length === 0 ? '' : `\n\n${remainingDeadLetter.table(kept, '')}`;
     const more = `\n\nAnother command may be reading about ${inFlight} more messages. They reappear when it ends.`;
-    const text = `Moved ${moved}, kept ${kept.length}.${further}${keptLines}${inFlight === 0 ? '' : more}`;
+    const text = `Moved ${moved}, kept ${kept.length}.${further}${remainingTable}${inFlight === 0 ? '' : more}`;
     return { json: { moved, kept, inFlight, isCutOff }, text };
   },
 });
 
 const showDeadLetter = command('dlq show', {
   description: 'show a message with its body and sender',
-  given: { message: argument('message-id', 'the id of the message', messageId) },
+  args: { message: argument('message-id', 'the id of the message', messageId) },
   effect: 'discloses',
   act: (task, { message }) =>
     interruptible(task, async ({ target, interruption }) => {
@@ -121,11 +121,11 @@ const showDeadLetter = command('dlq show', {
 const discardDeadLetters = command('dlq discard', {
   description: 'permanently delete messages by their ids, or all messages that were rejected for a reason',
   notes: examples,
-  given: {
+  args: {
     ids: variadicArgument('message-id', 'the messages to delete', messageId),
     reason: option('<reason>', 'all messages rejected for this reason', z.enum(['malformed', 'unknown_event'])),
   },
-  refuse: ({ ids, reason }) =>
+  validate: ({ ids, reason }) =>
     (ids.length === 0) === (reason === undefined) && 'Specify the messages to discard: their ids, or --reason.',
   effect: 'writes',
   act: (task, { ids, reason }) =>
@@ -156,7 +156,7 @@ const discardDeadLetters = command('dlq discard', {
       }
       warnOfOthers(readCount, warn);
       const inFlight = Math.max(before, await queues.countInFlight());
-      if (reason !== undefined && inFlight > 0) warn(readElsewhere(inFlight));
+      if (reason !== undefined && inFlight > 0) warn(inFlightElsewhere(inFlight));
       if (missing.size === 0) return removed.size;
       throw noDeadLetter([...missing], inFlight);
     }),

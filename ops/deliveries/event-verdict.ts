@@ -6,10 +6,10 @@ import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
 import type { LoggedLine } from '../stage/cloudwatch.ts';
 import type { DeadLetter } from '../stage/queues.ts';
-import { inEnglish } from './state-words.ts';
+import { withEnglishName } from './state-words.ts';
 
 /** A verdict with its reason. */
-export interface Judgement {
+export interface Verdict {
   readonly verdict: EventVerdict;
   readonly why: string;
 }
@@ -18,7 +18,7 @@ export interface Judgement {
  * Returns the verdict on an event from its delivery and the currently registered webhook.
  * @param slowSince - the time since which the attempts use the slow lane, if any.
  */
-export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined, slowSince?: number): Judgement {
+export function verdictFromDelivery(delivery: Delivery, webhook: Webhook | undefined, slowSince?: number): Verdict {
   const latest = delivery.attempts.at(-1);
   const last = latest ? describeAttempt(latest) : 'no attempt has been made';
   switch (delivery.state) {
@@ -39,46 +39,46 @@ export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined, 
  * Returns the verdict on an event from a line of the log, or `undefined` if the line does not contain its outcome.
  * @param unstored - lines about attempts with an outcome that could not be stored.
  */
-export function judgeLine({ at, fields }: LoggedLine, unstored: readonly LoggedLine[] = []): Judgement | undefined {
+export function verdictFromLine({ at, fields }: LoggedLine, unstored: readonly LoggedLine[] = []): Verdict | undefined {
   const { message, messageId, reason, detail, account, event, state, seconds } = fields;
-  const moment = isoTime(at);
+  const time = isoTime(at);
   if (message === 'delivery.outcome_not_stored') {
     const why = `${describeUnstored(fields)}. It will be attempted again, so the receiver may get it twice`;
     return { verdict: 'pending', why };
   }
   if (message === 'event.without_webhook') {
     const attempted = unstored.find(line => line.fields.messageId === messageId);
-    if (attempted) return judgeUnstored(attempted.fields);
-    const why = `at ${moment} account ${account} had no webhook for ${event}`;
+    if (attempted) return verdictFromUnstored(attempted.fields);
+    const why = `at ${time} account ${account} had no webhook for ${event}`;
     return { verdict: 'no webhook', why };
   }
   if (message === 'event.rejected') {
-    const why = `its message ${messageId} was rejected at ${moment} as ${reason} (${detail}): run "dlq show ${messageId}"`;
+    const why = `its message ${messageId} was rejected at ${time} as ${reason} (${detail}): run "dlq show ${messageId}"`;
     return { verdict: 'rejected', why };
   }
   if (message === 'message.deferred') {
-    const why = `at ${moment} an internal error prevented its processing; the next attempt was ${seconds} s later`;
+    const why = `at ${time} an internal error prevented its processing; the next attempt was ${seconds} s later`;
     return { verdict: 'pending', why };
   }
   if (message === 'delivery.shed') {
-    const why = `at ${moment} a process already had the maximum number of attempts for its webhook in flight; it is attempted again within seconds`;
+    const why = `at ${time} a process already had the maximum number of attempts for its webhook in flight; it is attempted again within seconds`;
     return { verdict: 'pending', why };
   }
   const ended = isFinal(state) ? state : endings[String(message)];
   if (ended === undefined) return undefined;
-  const why = `according to the log of ${moment}; the record has expired`;
+  const why = `according to the log of ${time}; the record has expired`;
   return { verdict: verdicts[ended], why };
 }
 
 /** Adds a hint about the location of the message to the verdict on a waiting event, if the message is overdue. */
-export function judgeOverdue(
-  judged: Judgement,
+export function withOverdueHint(
+  current: Verdict,
   { at, fields }: LoggedLine,
   { now, hint }: { readonly now: number; readonly hint: string },
-): Judgement {
+): Verdict {
   const { seconds = 0 } = fields;
-  if (judged.verdict !== 'pending' || now <= at + Number(seconds) * 1_000 + toleratedMs) return judged;
-  return { ...judged, why: `${judged.why}. It is overdue, ${hint}` };
+  if (current.verdict !== 'pending' || now <= at + Number(seconds) * 1_000 + toleratedMs) return current;
+  return { ...current, why: `${current.why}. It is overdue, ${hint}` };
 }
 
 /** A busy lane may receive a message some time after its visibility timeout ends. */
@@ -90,7 +90,7 @@ export function isUnstored({ fields }: LoggedLine): boolean {
 }
 
 /** Returns the verdict on an event if its webhook was deleted before the outcome of an attempt could be stored. */
-function judgeUnstored(fields: LoggedLine['fields']): Judgement {
+function verdictFromUnstored(fields: LoggedLine['fields']): Verdict {
   const verdict = fields.result === 'delivered' ? 'delivered' : 'cancelled';
   const why = `${describeUnstored(fields)} before its webhook was deleted; the delivery has no record`;
   return { verdict, why };
@@ -102,7 +102,7 @@ function describeUnstored({ attempt, result, status }: LoggedLine['fields']): st
 }
 
 /** Returns the verdict on a message that reused the id of an earlier event for different content. */
-function judgeConflict(lines: readonly LoggedLine[], messageId: string): Judgement | undefined {
+function verdictFromConflict(lines: readonly LoggedLine[], messageId: string): Verdict | undefined {
   const line = lines.find(
     ({ fields }) => fields.message === 'event.conflicting_copy' && fields.messageId === messageId,
   );
@@ -116,22 +116,24 @@ function judgeConflict(lines: readonly LoggedLine[], messageId: string): Judgeme
  * delivery or is a copy of a delivery's message.
  * @param unstored - lines about attempts with an outcome that could not be stored.
  */
-export function judgeMessage(
+export function verdictFromMessage(
   lines: readonly LoggedLine[],
   messageId: string,
   unstored: readonly LoggedLine[] = lines.filter(isUnstored),
-): Judgement | undefined {
+): Verdict | undefined {
   const line = lines.find(({ fields }) => fields.messageId === messageId && endsMessage.test(String(fields.message)));
-  return line && endsOwn(line) ? (judgeConflict([line], messageId) ?? judgeLine(line, unstored)) : undefined;
+  return line && endsOwnMessage(line)
+    ? (verdictFromConflict([line], messageId) ?? verdictFromLine(line, unstored))
+    : undefined;
 }
 
 /** Returns whether a line shows that its message did not become a delivery, even if another message with its id did. */
-export function endsOwn({ fields }: LoggedLine): boolean {
+export function endsOwnMessage({ fields }: LoggedLine): boolean {
   return String(fields.message).startsWith('event.') && fields.message !== 'event.duplicate';
 }
 
 /** Returns the verdict on an event from its dead-letter message. */
-export function judgeDeadLetter({ origin: { messageId }, reason, detail }: DeadLetter): Judgement {
+export function verdictFromDeadLetter({ origin: { messageId }, reason, detail }: DeadLetter): Verdict {
   const end = reason === null ? 'could not be processed after 1,000 receives' : `was rejected as ${reason} (${detail})`;
   const why = `its message ${end}, and is in the dead-letter queue: run "dlq show ${messageId}"`;
   return { verdict: 'rejected', why };
@@ -147,20 +149,20 @@ function describeAttempt({ number, startedAt, result, status }: AttemptRecord): 
 }
 
 function describeResult(result: string, status: unknown): string {
-  return `${inEnglish(wireResults, result)}${status == null ? '' : `, status ${status}`}`;
+  return `${withEnglishName(wireResults, result)}${status == null ? '' : `, status ${status}`}`;
 }
 
 function isCurrent({ webhookId }: Delivery, webhook: Webhook | undefined): webhook is Webhook {
   return webhook?.webhookId === webhookId;
 }
 
-const cancelled: Judgement = {
+const cancelled: Verdict = {
   verdict: 'cancelled',
   why: 'its webhook was deleted or registered again before it was sent',
 };
 
 /** The verdict if the webhook is still registered. Only tests are cancelled in this case. */
-const cancelledTest: Judgement = {
+const cancelledTest: Verdict = {
   verdict: 'cancelled',
   why: 'an operator suspended its webhook before it was sent',
 };
@@ -182,7 +184,7 @@ function whyHeld(delivery: Delivery, webhook: Webhook | undefined): string {
 }
 
 export function reasonOf({ suspensionReason }: Webhook): string {
-  return suspensionReason === null ? '-' : inEnglish(wireReasons, wireReasons[suspensionReason]);
+  return suspensionReason === null ? '-' : withEnglishName(wireReasons, wireReasons[suspensionReason]);
 }
 
 const verdicts: Readonly<Record<DeliveryState, EventVerdict>> = {

@@ -6,10 +6,10 @@ import { option, optionalArgument, required, timed } from '../command-line/arg-s
 import {
   accountId,
   deliveryOrMessageId,
-  moment,
-  momentForms,
   publishedName,
   publishersId,
+  time,
+  timeForms,
   wholeNumber,
 } from '../command-line/forms.ts';
 import { inOneLine, iso, isoSeconds, makeShape } from '../command-line/report.ts';
@@ -61,14 +61,14 @@ const listed = makeShape<AccountEvent>([
 const findOneEvent = command('events find', {
   description: 'show what happened to an event, and why',
   notes: examples,
-  given: {
-    named: optionalArgument('id', 'the webhook-id of its delivery, or the id of its message', deliveryOrMessageId),
+  args: {
+    reference: optionalArgument('id', 'the webhook-id of its delivery, or the id of its message', deliveryOrMessageId),
     account: option('<id>', 'the account of the event', accountId),
     event: option('<name>', 'the name of the published event', publishedName),
     id: option('<id>', "the publisher's id of the event", publishersId),
-    since: timed(option('<time>', `search the log since ${momentForms}`, moment)),
+    since: timed(option('<time>', `search the log since ${timeForms}`, time)),
   },
-  refuse: given => !referenceOf(given) && specifyOne,
+  validate: args => !referenceOf(args) && specifyOne,
   effect: 'reads',
   act: async (task, { since, ...names }) => {
     const reference = referenceOf(names);
@@ -96,9 +96,9 @@ searched. A rejected message belongs to the account in its id_conta.
 Examples:
   npm run ops -- events list --account acme
   npm run ops -- --stage prod events list --account acme --since 3d`,
-  given: {
+  args: {
     account: required('<id>', 'the account', accountId),
-    since: timed(option('<time>', `only events accepted since ${momentForms} (default: 24h)`, moment)),
+    since: timed(option('<time>', `only events accepted since ${timeForms} (default: 24h)`, time)),
     limit: option('<n>', 'show at most n events', wholeNumber(1, 10_000), 100),
   },
   effect: 'reads',
@@ -138,18 +138,18 @@ function tableWithReasons(events: readonly AccountEvent[], whenEmpty: string): s
 const specifyOne = 'Specify one event: its webhook-id, its message id, or --account, --event and --id.';
 
 interface EventNames {
-  readonly named?: string;
+  readonly reference?: string;
   readonly account?: string;
   readonly event?: string;
   readonly id?: string;
 }
 
 /** Returns the event that the argument or the options specify, or `undefined` if they do not specify exactly one. */
-function referenceOf({ named, account, event, id }: EventNames): EventReference | undefined {
+function referenceOf({ reference, account, event, id }: EventNames): EventReference | undefined {
   const options = [account, event, id].filter(value => value !== undefined);
-  if (named !== undefined) {
+  if (reference !== undefined) {
     if (options.length > 0) return undefined;
-    return isDeliveryId(named) ? { deliveryId: named } : { messageId: named };
+    return isDeliveryId(reference) ? { deliveryId: reference } : { messageId: reference };
   }
   if (account === undefined || event === undefined || id === undefined) return undefined;
   return { deliveryId: deliveryIdOf(account, event, id) };

@@ -5,17 +5,17 @@ import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { type EventLog, type LoggedLine, openEventLog, textOf } from '../stage/cloudwatch.ts';
 import type { ShowProgress } from '../stage/operator.ts';
-import { type DeadLetter, openQueues, type Queues, queuedHint, readElsewhere } from '../stage/queues.ts';
+import { type DeadLetter, inFlightElsewhere, openQueues, type Queues, queuedHint } from '../stage/queues.ts';
 import { openDeliveries, readSlowSince } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
 import {
   isUnstored,
-  type Judgement,
-  judgeDeadLetter,
-  judgeDelivery,
-  judgeLine,
-  judgeMessage,
-  judgeOverdue,
+  type Verdict,
+  verdictFromDeadLetter,
+  verdictFromDelivery,
+  verdictFromLine,
+  verdictFromMessage,
+  withOverdueHint,
 } from './event-verdict.ts';
 
 /** The sources of the search. The log and the queues are opened only when they are needed. */
@@ -34,7 +34,7 @@ export interface EventSources {
 export type EventReference = { readonly deliveryId: string } | { readonly messageId: string };
 
 /** The verdict on an event, with the available data about the event. */
-export interface FoundEvent extends Judgement {
+export interface FoundEvent extends Verdict {
   readonly deliveryId: string | undefined;
   readonly messageId: string | undefined;
   readonly delivery?: Delivery;
@@ -72,22 +72,22 @@ export async function findEvent(
   progress: ShowProgress,
   since = 0,
 ): Promise<FoundEvent> {
-  const judged = async (delivery: Delivery): Promise<FoundEvent> => {
+  const fromDelivery = async (delivery: Delivery): Promise<FoundEvent> => {
     const webhook = await findWebhook(delivery.accountId, delivery.eventName);
     const slowSince = await readSlowSince(delivery);
     const { id: deliveryId, messageId } = delivery;
-    const shown = asShown(webhook?.webhookId)(delivery);
-    return { ...judgeDelivery(delivery, webhook, slowSince), deliveryId, messageId, delivery: shown };
+    const shownDelivery = asShown(webhook?.webhookId)(delivery);
+    return { ...verdictFromDelivery(delivery, webhook, slowSince), deliveryId, messageId, delivery: shownDelivery };
   };
   const known = { deliveryId: undefined, messageId: undefined, ...reference };
   if (known.deliveryId !== undefined) {
     const delivery = await readDelivery(known.deliveryId);
-    if (delivery) return judged(delivery);
+    if (delivery) return fromDelivery(delivery);
   }
 
   const id = 'deliveryId' in reference ? reference.deliveryId : reference.messageId;
   const log = openLog();
-  const logSince = Math.max(await log.keptSince(), since);
+  const logSince = Math.max(await log.retainedSince(), since);
   progress(`Searching the log since ${isoTime(logSince)}`);
   const lines = await log.find(id, logSince, progress);
   const logged = (name: string) => textOf(lines.find(({ fields }) => textOf(fields[name]) !== undefined)?.fields[name]);
@@ -96,35 +96,36 @@ export async function findEvent(
     messageId: known.messageId ?? logged('messageId'),
   };
   if (known.messageId !== undefined) {
-    const own = judgeMessage(lines, known.messageId);
-    if (own) return { ...own, ...ids, logSince };
+    const ownVerdict = verdictFromMessage(lines, known.messageId);
+    if (ownVerdict) return { ...ownVerdict, ...ids, logSince };
     const delivery = ids.deliveryId === undefined ? undefined : await readDelivery(ids.deliveryId);
-    if (delivery && isOfMessage(delivery, known.messageId, lines)) return { ...(await judged(delivery)), logSince };
+    if (delivery && isOfMessage(delivery, known.messageId, lines))
+      return { ...(await fromDelivery(delivery)), logSince };
   }
-  const newest = judgeNewest(lines);
-  if (newest && newest.judgement.verdict !== 'pending') return { ...newest.judgement, ...ids, logSince };
+  const newest = newestVerdict(lines);
+  if (newest && newest.result.verdict !== 'pending') return { ...newest.result, ...ids, logSince };
 
   progress('Reading the dead-letter queue');
   const queues = openQueues();
   const before = await queues.countInFlight();
   // SQS moves a message after its last receive without a log line. A rejected message has a log line.
-  const isWanted = (found: DeadLetter) => isOf(found, id) && (!newest || found.reason === null);
-  const { deadLetter, readCount } = await findDeadLetter(queues, isWanted, interruption);
+  const isMatch = (found: DeadLetter) => isOf(found, id) && (!newest || found.reason === null);
+  const { deadLetter, readCount } = await findDeadLetter(queues, isMatch, interruption);
   if (deadLetter) {
     const { messageId } = deadLetter.origin;
     return {
-      ...judgeDeadLetter(deadLetter),
+      ...verdictFromDeadLetter(deadLetter),
       deliveryId: ids.deliveryId ?? deliveryIdIn(deadLetter),
       messageId,
       logSince,
     };
   }
   const inFlight = Math.max(before, await queues.countInFlight());
-  const clause = seenDeadLetters(inFlight, readCount);
+  const clause = searchClause(inFlight, readCount);
   if (!newest) return { ...unknown(logSince, clause, await queues.countQueued()), ...ids, logSince };
   const hint = `and ${clause} is about it. Its message may still be in its queue ("status"), was discarded or redriven, or is in flight in another command`;
   return {
-    ...judgeOverdue(newest.judgement, newest.line, { now: now(), hint }),
+    ...withOverdueHint(newest.result, newest.line, { now: now(), hint }),
     ...ids,
     logSince,
   };
@@ -137,24 +138,24 @@ function isOfMessage(delivery: Delivery, messageId: string, lines: readonly Logg
 }
 
 /** Returns the newest line that contains the event's outcome, and the verdict. */
-function judgeNewest(lines: readonly LoggedLine[]) {
+function newestVerdict(lines: readonly LoggedLine[]) {
   const unstored = lines.filter(isUnstored);
   for (const line of lines) {
-    const judgement = judgeLine(line, unstored);
-    if (judgement) return { judgement, line };
+    const result = verdictFromLine(line, unstored);
+    if (result) return { result, line };
   }
   return undefined;
 }
 
 async function findDeadLetter(
   queues: Pick<Queues, 'deadLetters'>,
-  isWanted: (deadLetter: DeadLetter) => boolean,
+  isMatch: (deadLetter: DeadLetter) => boolean,
   interruption: AbortSignal | undefined,
 ): Promise<FoundDeadLetter> {
   let readCount = 0;
   for await (const deadLetter of queues.deadLetters(maxDeadLetters, { interruption })) {
     readCount += 1;
-    if (isWanted(deadLetter)) return { deadLetter, readCount };
+    if (isMatch(deadLetter)) return { deadLetter, readCount };
   }
   return { readCount };
 }
@@ -166,15 +167,15 @@ interface FoundDeadLetter {
 }
 
 /** Returns a clause about the dead-letter messages that were read. */
-function seenDeadLetters(inFlight: number, readCount: number): string {
+function searchClause(inFlight: number, readCount: number): string {
   const clause =
     readCount < maxDeadLetters
       ? 'no dead-letter message'
       : `no dead-letter message among the first ${maxDeadLetters} ("dlq list --limit 10000" reads more)`;
-  return inFlight === 0 ? clause : `${clause} that is visible (${readElsewhere(inFlight)})`;
+  return inFlight === 0 ? clause : `${clause} that is visible (${inFlightElsewhere(inFlight)})`;
 }
 
-function unknown(since: number, clause: string, queued: number | undefined): Judgement {
+function unknown(since: number, clause: string, queued: number | undefined): Verdict {
   return {
     verdict: 'unknown',
     why: `no delivery, ${clause}, and no line of the log since ${isoTime(since)}: it was published before that time, with other ids, to another stage, or less than about a minute ago${queuedHint(queued, 'it')}`,

@@ -43,7 +43,7 @@ export interface Destination {
  * Returns the queue of a message, or the reason why the message cannot be processed now. An event without an id gets its
  * original message id, which preserves the delivery id.
  */
-export function destinationOf({ origin, body }: DeadLetter): Destination | { readonly refused: string } {
+export function destinationOf({ origin, body }: DeadLetter): Destination | { readonly reason: string } {
   const verdict = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
   if (verdict.outcome === 'event') {
     const event = eventMessage.parse(JSON.parse(body));
@@ -54,7 +54,7 @@ export function destinationOf({ origin, body }: DeadLetter): Destination | { rea
   try {
     return { queue: 'RetryQueueUrl', body, account: attemptMessage.parse(JSON.parse(body)).accountId };
   } catch {
-    return { refused: verdict.detail };
+    return { reason: verdict.detail };
   }
 }
 

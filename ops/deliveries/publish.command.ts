@@ -5,7 +5,7 @@ import type { EventField } from '../../lambdas/delivery/intake/event-field.ts';
 import type { EventFormat } from '../../lambdas/delivery/intake/event-format.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { command, type Noun } from '../audit/command.ts';
-import { type ArgSpec, type Given, option, required } from '../command-line/arg-spec.ts';
+import { type ArgSpec, option, type ParsedArgs, required } from '../command-line/arg-spec.ts';
 import { eventName, ordinaryAccountId, wholeNumber } from '../command-line/forms.ts';
 import { lines } from '../command-line/report.ts';
 import { openQueues } from '../stage/queues.ts';
@@ -27,16 +27,16 @@ export function makePublish(events: EventFormat) {
   return command('publish', {
     description: 'publish a business event, as an internal service does',
     notes: examples(exampleOptions('proposta.recebida')),
-    given: specs,
-    refuse: given => {
+    args: specs,
+    validate: args => {
       // The message id and the URLs of links do not affect the outcome.
-      const verdict = parseEventMessage(messageOf(given), 'unused', 'https://unused.example.com', events);
-      return verdict.outcome === 'rejected' && `${given.event} cannot be published: ${inOptions(verdict.detail)}.`;
+      const verdict = parseEventMessage(messageOf(args), 'unused', 'https://unused.example.com', events);
+      return verdict.outcome === 'rejected' && `${args.event} cannot be published: ${inOptions(verdict.detail)}.`;
     },
     effect: 'writes',
-    act: async ({ target, recordResult }, given) => {
-      const { account, event, id } = given;
-      const messageId = await openQueues(target).send('EventsQueueUrl', messageOf(given), account);
+    act: async ({ target, recordResult }, args) => {
+      const { account, event, id } = args;
+      const messageId = await openQueues(target).send('EventsQueueUrl', messageOf(args), account);
       const deliveryId = deliveryIdOf(account, event, id ?? messageId);
       recordResult({ delivery: deliveryId, messages: [messageId] });
       return { messageId, deliveryId };
@@ -60,7 +60,7 @@ export function makePublish(events: EventFormat) {
     return kind === 'integer' ? make('<n>', description, wholeNumber(1)) : make('<text>', description, z.string());
   }
 
-  function messageOf({ account, event, id, ...others }: Given<typeof specs>): string {
+  function messageOf({ account, event, id, ...others }: ParsedArgs<typeof specs>): string {
     const options: Readonly<Record<string, string | number | undefined>> = others;
     const values = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, options[valueName(field)]]));
     return JSON.stringify(events.message(event, { id_conta: account, id }, values));

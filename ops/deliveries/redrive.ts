@@ -3,7 +3,7 @@ import type { AuditedTask } from '../audit/audit.ts';
 import { copyKey, type DeadLetter, openQueues } from '../stage/queues.ts';
 import { requireOutput } from '../stage/target.ts';
 import { type Destination, destinationOf, moveDeadLetter } from './move-dead-letter.ts';
-import { goOn, interrupted, type KeptDeadLetter, noDeadLetter } from './no-dead-letter.ts';
+import { continueCommand, interrupted, noDeadLetter, type RemainingDeadLetter } from './no-dead-letter.ts';
 
 interface RedriveOptions {
   readonly ids: readonly string[];
@@ -22,11 +22,11 @@ export async function redrive(
   { target, progress, warn, recordResult, recordTarget, interruption }: AuditedTask,
   { ids, rate, limit }: RedriveOptions,
 ) {
-  const [wanted, missing] = [new Set(ids), new Set(ids)];
+  const [requested, missing] = [new Set(ids), new Set(ids)];
   const queues = openQueues(target);
   const findWebhook = makeFindWebhook(target.dynamo, requireOutput(target, 'WebhooksTable'));
   const before = await queues.countInFlight();
-  const kept = new Map<string, KeptDeadLetter>();
+  const kept = new Map<string, RemainingDeadLetter>();
   const moved = new Set<string>();
   const inFlight = new Map<string, Promise<void>>();
   const failures: unknown[] = [];
@@ -38,7 +38,7 @@ export async function redrive(
     if (wait > 0) await target.pause(wait);
     isInterrupted = interruption?.aborted === true;
     if (isInterrupted) break;
-    if (wanted.size > 0 && !wanted.has(found.origin.messageId)) continue;
+    if (requested.size > 0 && !requested.has(found.origin.messageId)) continue;
     const key = copyKey(found);
     await inFlight.get(key);
     while (inFlight.size > 0 && inFlight.size >= Math.min(atOnce, limit - moved.size)) {
@@ -53,14 +53,14 @@ export async function redrive(
     if (isCutOff) break;
     missing.delete(found.origin.messageId);
     const destination = destinationOf(found);
-    if ('refused' in destination) {
-      keep(found, destination.refused);
+    if ('reason' in destination) {
+      keep(found, destination.reason);
       continue;
     }
     nextAt = Math.max(nextAt, target.clock.now()) + 1_000 / rate;
     const moving = move(found, destination).catch(error => {
       failures.push(error);
-      if (wanted.has(found.origin.messageId)) missing.add(found.origin.messageId);
+      if (requested.has(found.origin.messageId)) missing.add(found.origin.messageId);
     });
     inFlight.set(
       key,
@@ -68,12 +68,12 @@ export async function redrive(
     );
   }
   if (failures.length > 0) throw failures[0];
-  if (isInterrupted && (wanted.size === 0 || missing.size > 0)) throw interrupted('redrive', missing); // otherwise, the rest can only be copies
+  if (isInterrupted && (requested.size === 0 || missing.size > 0)) throw interrupted('redrive', missing); // otherwise, the rest can only be copies
   warnOfOthers(readCount, warn);
   const after = await queues.countInFlight();
   const done = { moved: moved.size, kept: [...kept.values()] };
   if (missing.size === 0 || isCutOff) {
-    return { ...done, inFlight: Math.min(before, after), isCutOff, goOn: goOn('redrive', missing) };
+    return { ...done, inFlight: Math.min(before, after), isCutOff, next: continueCommand('redrive', missing) };
   }
   for (const { messageId, detail } of done.kept) warn(`message ${messageId} was not moved: ${detail}`);
   throw noDeadLetter([...missing], Math.max(before, after));

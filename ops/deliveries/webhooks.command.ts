@@ -8,7 +8,7 @@ import { CliError } from '../stage/operator.ts';
 import { openUsers, openWebhooks, readSlowSince } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
 import { sendTest } from './send-test.ts';
-import { inEnglish } from './state-words.ts';
+import { withEnglishName } from './state-words.ts';
 import { noWebhook, viewWebhook, type WebhookView } from './webhooks.ts';
 
 const examples = `
@@ -47,14 +47,14 @@ const fields: readonly Field<WebhookView>[] = [
     heading: 'status',
     in: 'show',
     text: ({ status, suspensionReason: reason }) =>
-      inEnglish(wireStatuses, status) + (reason === null ? '' : `: ${inEnglish(wireReasons, reason)}`),
+      withEnglishName(wireStatuses, status) + (reason === null ? '' : `: ${withEnglishName(wireReasons, reason)}`),
   },
-  { heading: 'status', in: 'list', value: ({ status }) => inEnglish(wireStatuses, status) },
+  { heading: 'status', in: 'list', value: ({ status }) => withEnglishName(wireStatuses, status) },
   {
     json: 'suspensionReason',
     heading: 'reason',
     in: 'list',
-    text: ({ suspensionReason: reason }) => (reason === null ? '-' : inEnglish(wireReasons, reason)),
+    text: ({ suspensionReason: reason }) => (reason === null ? '-' : withEnglishName(wireReasons, reason)),
   },
   { json: 'failingSince', heading: 'failing since', value: ({ failingSince }) => iso(failingSince) },
   { json: 'createdAt', value: ({ createdAt }) => iso(createdAt) },
@@ -89,7 +89,7 @@ const wholeWebhook = makeShape<WebhookView>([
 const listWebhooks = command('webhooks list', {
   description: 'list webhooks, with the reasons for suspensions and the times since which webhooks are failing or slow',
   notes: listNotes,
-  given: {
+  args: {
     account: option('<id>', 'only webhooks of this account', accountId),
     status: option('<status>', 'only webhooks with this status', z.enum(['active', 'suspended'])),
     failing: flag('only failing webhooks; can be combined with --slow and --suspended to include those'),
@@ -103,21 +103,21 @@ const listWebhooks = command('webhooks list', {
       ? store.listAll(read => progress(`Read ${read} webhooks so far`))
       : store.listOf(account));
     const slowSince = await readSlowSince(target, found);
-    const isTroubled = (view: WebhookView) =>
+    const isUnhealthy = (view: WebhookView) =>
       (failing && view.failingSince !== undefined) ||
       (slow && view.slowSince !== undefined) ||
       (suspended && view.status === wireStatuses.suspended);
     return found
       .map((one, at) => viewWebhook(one, slowSince[at]))
       .filter(view => status === undefined || view.status === wireStatuses[status])
-      .filter(view => !(failing || slow || suspended) || isTroubled(view));
+      .filter(view => !(failing || slow || suspended) || isUnhealthy(view));
   },
   report: makeShape(fieldsWithSlowness).list('No such webhooks.'),
 });
 
 const show = command('webhooks show', {
   description: 'show one webhook: its host, state and health, without secrets',
-  given: ofWebhook,
+  args: ofWebhook,
   effect: 'reads',
   act: async ({ target }, registration) => {
     const found = await openWebhooks(target).find(registration.account, registration.event);
@@ -131,7 +131,7 @@ const show = command('webhooks show', {
 /** Suspends a webhook, or the next one to be registered. Rejects an account without webhooks and users as misspelled. */
 export const suspendWebhook = command('webhooks suspend', {
   description: 'suspend a webhook, or the next one to be registered; its account cannot reactivate it',
-  given: ofWebhook,
+  args: ofWebhook,
   effect: 'writes',
   act: async (task, { account, event }) => {
     const store = openWebhooks(task.target);
@@ -157,7 +157,7 @@ export const suspendWebhook = command('webhooks suspend', {
 /** Ends the suspension of a webhook, or of the next webhook to be registered. */
 export const reactivateWebhook = command('webhooks reactivate', {
   description: 'reactivate a webhook that is suspended for any reason',
-  given: ofWebhook,
+  args: ofWebhook,
   effect: 'writes',
   act: async ({ target }, registration) => {
     const changed = await openWebhooks(target).reactivate(registration.account, registration.event);
@@ -183,7 +183,7 @@ export const reactivateWebhook = command('webhooks reactivate', {
 
 const testWebhook = command('webhooks test', {
   description: 'send one attempt of a sample event, as the account itself can',
-  given: ofWebhook,
+  args: ofWebhook,
   effect: 'writes',
   act: sendTest,
   subject: (_task, registration) => registration,

@@ -1,7 +1,7 @@
 import { wireReasons, wireStatuses } from '../../lambdas/webhooks/representation.ts';
 import type { EventName, Webhook } from '../../lambdas/webhooks/webhook.ts';
 import { CliError } from '../stage/operator.ts';
-import type { Hold } from '../stores/operator-store.ts';
+import type { PendingSuspension } from '../stores/operator-store.ts';
 
 /** The account and the event of a webhook. An account has at most one webhook for each event. */
 export interface Registration {
@@ -16,7 +16,7 @@ export type WebhookView = ReturnType<typeof viewWebhook>;
  * Returns a webhook without secrets, with only the host of its URL. A suspension without a webhook has no other values.
  * @param slowSince - the time since which the attempts use the slow lane, if any.
  */
-export function viewWebhook(found: Webhook | Hold, slowSince?: number) {
+export function viewWebhook(found: Webhook | PendingSuspension, slowSince?: number) {
   const { accountId, eventName } = found;
   if (!('webhookId' in found)) {
     return {

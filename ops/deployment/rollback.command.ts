@@ -23,7 +23,7 @@ export const rollback: Noun = {
     command('rollback', {
       description: 'list the releases, or point all functions to one of them immediately',
       notes,
-      given: { release: optionalArgument('RELEASE', 'the release to run', releaseName) },
+      args: { release: optionalArgument('RELEASE', 'the release to run', releaseName) },
       effect: 'writes',
       isAudited: ({ release }) => release !== undefined,
       act: async (task, { release }): Promise<Report> => {

@@ -4,7 +4,7 @@ import { CliError, describeError } from '../stage/operator.ts';
 import { describeStacks, type StageStacks } from '../stage/stage-stacks.ts';
 import type { Target } from '../stage/target.ts';
 import { type LiveFunction, liveAlias, ownStacks, readLiveFunctions } from './live-functions.ts';
-import { isChanging, refuseWhileDeploying } from './stack-states.ts';
+import { isChanging, requireNoDeployment } from './stack-states.ts';
 
 /** A release with versions that still exist in Lambda. */
 export interface Release {
@@ -55,7 +55,7 @@ export interface Move {
 export async function rollBack(task: AuditedTask, deployed: StageStacks, release: string) {
   const { target, progress, confirm, recordResult } = task;
   const describe = () => describeStacks(deployed.configuration, target.connect);
-  refuseWhileDeploying(deployed);
+  requireNoDeployment(deployed);
   progress('Reading the releases');
   const { functions, releases } = await readReleases(target, deployed);
   const chosen = releases.find(one => one.release === release);
@@ -74,7 +74,7 @@ export async function rollBack(task: AuditedTask, deployed: StageStacks, release
   if (moves.length === 0) return outcome;
   const changes = moves.map(({ name, version, to }) => `${name} from version ${version} to ${to}`).join(', ');
   await confirm(`This changes ${target.label}: ${changes}.`);
-  refuseWhileDeploying(await describe());
+  requireNoDeployment(await describe());
   progress('Moving the aliases');
   const lambda = target.connect(LambdaClient);
   const results = await Promise.allSettled(moves.map(move => moveAlias(lambda, move)));

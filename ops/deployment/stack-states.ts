@@ -23,7 +23,7 @@ export function adviceOn(
     const commands = [...(found.EnableTerminationProtection ? [unprotect] : []), cloudFormation('delete-stack')];
     return `stack ${stackName} is left over: stages/${stage}.ts no longer defines it, and a deployment does not delete it. npx cdk destroy --all would fail at ${stackNameOf(stage, 'Data')}, because ${stackName} imports its key. Run: ${commands.join(', then: ')}`;
   }
-  if (settled.includes(state)) return undefined;
+  if (settledStates.includes(state)) return undefined;
 
   if (state === 'UPDATE_ROLLBACK_COMPLETE') {
     return `${subject}: its last deployment failed and was rolled back. ${cloudFormation('describe-stack-events')} shows the cause.`;
@@ -51,7 +51,7 @@ export function adviceOn(
  * Rejects a rollback during a deployment, because the deployment would move the aliases again.
  * @throws {CliError} with the commands that end the deployment or wait for its end.
  */
-export function refuseWhileDeploying({ stacks, region }: Pick<StageStacks, 'stacks' | 'region'>): void {
+export function requireNoDeployment({ stacks, region }: Pick<StageStacks, 'stacks' | 'region'>): void {
   const changing = stacks.find(isChanging);
   if (!changing?.found) return;
   const { stackName, found } = changing;
@@ -86,12 +86,12 @@ export function blocksDeployment(stack: DeployedStack): boolean {
 
 /** Returns whether a stack was ever deployed. After a failed first deployment, a stack is empty. */
 export function isDeployed({ found }: DeployedStack): boolean {
-  return found !== undefined && !neverMade.includes(found.StackStatus ?? '');
+  return found !== undefined && !neverCreated.includes(found.StackStatus ?? '');
 }
 
-const settled = ['CREATE_COMPLETE', 'UPDATE_COMPLETE', 'IMPORT_COMPLETE', 'IMPORT_ROLLBACK_COMPLETE'];
+const settledStates = ['CREATE_COMPLETE', 'UPDATE_COMPLETE', 'IMPORT_COMPLETE', 'IMPORT_ROLLBACK_COMPLETE'];
 
-const neverMade = [
+const neverCreated = [
   'REVIEW_IN_PROGRESS',
   'CREATE_IN_PROGRESS',
   'CREATE_FAILED',

@@ -21,10 +21,10 @@ const restored = argument('restored', 'the name of the table that AWS restored',
 
 const copyMissing = command('tables copy', {
   description: "copy missing items to the stage's table, without overwriting any; the command can be repeated",
-  given: { table, restored },
+  args: { table, restored },
   effect: 'writes',
-  act: (task, given) => untilInterrupted(signal => copy(task, given, signal), task.print),
-  subject: (_task, given) => ({ table: given.table }),
+  act: (task, args) => untilInterrupted(signal => copy(task, args, signal), task.print),
+  subject: (_task, args) => ({ table: args.table }),
   report: counts => ({
     json: counts,
     text: `Copied ${counts.copied} of ${counts.restored} restored items. Not copied: ${counts.same} are the same, ${counts.changed} were changed since, ${counts.expired} have expired, and ${counts.notCopied} must not be restored.`,
@@ -34,15 +34,17 @@ const copyMissing = command('tables copy', {
 const notes = '\nExample:\n  npm run ops -- --stage prod tables copy users Emissor-prod-users-restored';
 export const tables: Noun = { name: 'tables', description: 'restore lost items', notes, commands: [copyMissing] };
 
-async function copy(task: AuditedTask, given: { table: string; restored: string }, interruption: AbortSignal) {
+async function copy(task: AuditedTask, args: { table: string; restored: string }, interruption: AbortSignal) {
   const { target, progress, confirm, recordResult } = task;
-  const own = requireOutput(target, `${given.table.charAt(0).toUpperCase()}${given.table.slice(1)}Table`);
-  const keyNames = await keyNamesOf(target, own);
-  const restoredNames = await keyNamesOf(target, given.restored);
-  if (keyNames.join() !== restoredNames.join()) throw new CliError(`${given.restored} is not a copy of ${own}.`);
-  await confirm(`This copies all items of ${given.restored} that are missing in ${own}, even if they were deleted.`);
+  const stageTable = requireOutput(target, `${args.table.charAt(0).toUpperCase()}${args.table.slice(1)}Table`);
+  const keyNames = await keyNamesOf(target, stageTable);
+  const restoredNames = await keyNamesOf(target, args.restored);
+  if (keyNames.join() !== restoredNames.join()) throw new CliError(`${args.restored} is not a copy of ${stageTable}.`);
+  await confirm(
+    `This copies all items of ${args.restored} that are missing in ${stageTable}, even if they were deleted.`,
+  );
   const counts = { restored: 0, same: 0, changed: 0, expired: 0, copied: 0, notCopied: 0 };
-  for await (const { Items = [] } of paginateScan({ client: target.documents() }, { TableName: given.restored })) {
+  for await (const { Items = [] } of paginateScan({ client: target.documents() }, { TableName: args.restored })) {
     for (const items of chunksOf(Items, 40)) {
       const results = await Promise.allSettled(items.map(copyItem)); // a failure waits for the other calls
       for (const result of results) if (result.status === 'fulfilled') counts[result.value] += 1;
@@ -57,25 +59,25 @@ async function copy(task: AuditedTask, given: { table: string; restored: string 
 
   async function copyItem(item: Item): Promise<Exclude<keyof typeof counts, 'restored'>> {
     const Key = Object.fromEntries(keyNames.map(name => [name, item[name]]));
-    const { Item: present } = await target.dynamo(new GetCommand({ TableName: own, Key, ConsistentRead: true }));
+    const { Item: present } = await target.dynamo(new GetCommand({ TableName: stageTable, Key, ConsistentRead: true }));
     if (isDeepStrictEqual(item, present)) return 'same';
     if (present && item.kind !== 'encryption') return 'changed';
     if (!present && Number(item.ttl) * 1_000 <= target.clock.now()) return 'expired';
-    if (!(await mayRestore(task, given.table, item))) return 'notCopied';
+    if (!(await mayRestore(task, args.table, item))) return 'notCopied';
     return (await put(item)) ? 'copied' : 'changed';
   }
 
   async function put(item: Item): Promise<boolean> {
     try {
       const ConditionExpression = `attribute_not_exists(${keyNames[0]})`;
-      await target.dynamo(new PutCommand({ TableName: own, Item: item, ConditionExpression }));
+      await target.dynamo(new PutCommand({ TableName: stageTable, Item: item, ConditionExpression }));
       return true;
     } catch (error) {
       if (!isNamed(error, 'ConditionalCheckFailedException')) throw error;
     }
     if (item.kind !== 'encryption') return false;
     // Another key has the generation of this key. With the lowest generation, this key decrypts but never becomes active.
-    const keys = await readKeys(target.dynamo, own, 'encryption');
+    const keys = await readKeys(target.dynamo, stageTable, 'encryption');
     const generation = (keys[0]?.generation ?? 1) - 1;
     return keys.every(({ keyId }) => keyId !== item.keyId) && put({ ...item, generation });
   }

@@ -34,7 +34,7 @@ const key = makeShape<KeyView>([
 
 const list = command('keys list', {
   description: 'list all keys, with their states (next, active or retiring)',
-  given: { kind },
+  args: { kind },
   effect: 'reads',
   act: ({ target }, { kind }) => readKeys(target, kind ? [kind] : keyKinds),
   report: key.list('No keys yet. The deployment creates them.'),
@@ -43,7 +43,7 @@ const list = command('keys list', {
 export const rotateKeys = command('keys rotate', {
   description: 'create the keys that are due and delete expired keys, as the service does every day',
   notes: examples,
-  given: {
+  args: {
     now: flag('create a key and use it immediately; earlier keys retire and stay valid'),
     revoke: flag('like --now, but delete earlier keys, which ends access tokens (signing) or all sessions (mac)', {
       now: true,
@@ -51,12 +51,13 @@ export const rotateKeys = command('keys rotate', {
     kind,
   },
   effect: 'writes',
-  refuse: ({ now, kind }) => kind !== undefined && !now && '--kind requires --now. By default, all kinds are rotated.',
+  validate: ({ now, kind }) =>
+    kind !== undefined && !now && '--kind requires --now. By default, all kinds are rotated.',
   act: async (task, { now, revoke = false, kind }) => {
     const { target } = task;
     const kinds = kind ? [kind] : keyKinds;
     const results = await (now ? rotateAtOnce(task, kinds, revoke) : runDailyRotation(target));
-    nameRotated(task, results);
+    recordRotated(task, results);
     if (now && target.deployed) {
       await runDailyRotation(target).catch(error =>
         task.warn(`the keys were created, but ${describeError(error, target.unreachable)}`),
@@ -136,10 +137,10 @@ async function rotateAtOnce(
       const result = await rotation.rotateNow(kind, { revoke: revoke && kind in endedBy });
       if (result.created === undefined) throw new CliError(`another rotation of ${kind} keys ran at the same time.`);
       results.push(result);
-      nameRotated(task, results);
+      recordRotated(task, results);
     } catch (error) {
       if (error instanceof RevocationError) results.push(error.result);
-      nameRotated(task, results);
+      recordRotated(task, results);
       throw incomplete(task, { error, results, left: kinds.slice(at), revoke });
     }
   }
@@ -173,7 +174,7 @@ interface Incomplete {
   readonly revoke: boolean;
 }
 
-function nameRotated({ recordResult }: Pick<AuditedTask, 'recordResult'>, results: readonly RotationResult[]): void {
+function recordRotated({ recordResult }: Pick<AuditedTask, 'recordResult'>, results: readonly RotationResult[]): void {
   recordResult({ keys: results.map(textOf) });
 }
 

@@ -1,11 +1,11 @@
 import type { StartError, StartProblem } from '@emissor/cloud/errors';
 
 /** Returns the message of an error, with the option that solves the problem. */
-export function withAdvice({ message, problem }: StartError): string {
-  return problem === undefined ? message : advised[problem](message);
+export function describeStartError({ message, problem }: StartError): string {
+  return problem === undefined ? message : adviceByProblem[problem](message);
 }
 
-const advised: Readonly<Record<StartProblem, (message: string) => string>> = {
+const adviceByProblem: Readonly<Record<StartProblem, (message: string) => string>> = {
   'port-in-use': message =>
     `${message}, perhaps by another run. Stop that run, or choose other ports with --port N (a run uses the ports N to N+5, or any free ports if N is 0).`,
   'port-refused': message => `${message}. Choose another --port, 1024 or higher.`,

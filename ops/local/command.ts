@@ -6,7 +6,7 @@ import { openTerminal, startLocalCloud, type Terminal } from '@emissor/cloud/sta
 import { loadConsole } from '../../console/bundle.ts';
 import { judgeName } from '../../lambdas/platform/egress/host-name.ts';
 import { removeStageDocuments, writeStageDocuments } from '../../tools/openapi/stage-documents.ts';
-import { withAdvice } from './advice.ts';
+import { describeStartError } from './advice.ts';
 import { cloudRequest, root, type ServiceOutputs } from './cloud-request.ts';
 import { greeting } from './greeting.ts';
 import { type LocalOptions, parseOptions, UsageError } from './options.ts';
@@ -27,7 +27,7 @@ export async function runLocally(args: readonly string[]): Promise<number> {
     return 0;
   } catch (error) {
     if (signal.aborted) return 0;
-    console.error(error instanceof StartError ? withAdvice(error) : error);
+    console.error(error instanceof StartError ? describeStartError(error) : error);
     return error instanceof UsageError ? 2 : 1;
   }
 }

@@ -3,7 +3,7 @@ import { parseMapping } from '@emissor/cloud/hosts';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { stageConfiguration } from '../../lib/config.ts';
 import { ConfigurationError } from '../../lib/stage-files.ts';
-import { callersPath } from '../command-line/forms.ts';
+import { resolvePath } from '../command-line/forms.ts';
 
 /** The parsed command line of a local run. */
 export interface LocalOptions {
@@ -43,26 +43,26 @@ export function parseOptions(args: readonly string[], defaultOutputsFile: string
     if (error instanceof CommanderError && error.exitCode === 0) return undefined;
     throw asUsageError(error);
   }
-  const given = command.opts();
-  const empty = command.options.find(option => given[option.attributeName()] === ''); // a shell variable may be unset
+  const options = command.opts();
+  const empty = command.options.find(option => options[option.attributeName()] === ''); // a shell variable may be unset
   if (empty) throw new UsageError(`${empty.long} must not be empty.`);
-  if (given.assembly !== undefined && (given.set !== undefined || given.retrySchedule !== undefined)) {
+  if (options.assembly !== undefined && (options.set !== undefined || options.retrySchedule !== undefined)) {
     throw new UsageError(
       'The assembly already contains its stage values. --assembly cannot be used with --set or --retry-schedule.',
     );
   }
   return {
-    port: given.port,
-    ...(given.data === undefined ? {} : { dataDirectory: callersPath(given.data) }),
-    mappings: given.map ?? new Map(),
-    ...(given.hosts === undefined ? {} : { hostsFile: callersPath(given.hosts) }),
-    ...(given.faults === undefined ? {} : { faultsFile: callersPath(given.faults) }),
-    ...(given.assembly === undefined ? {} : { assemblyDirectory: callersPath(given.assembly) }),
+    port: options.port,
+    ...(options.data === undefined ? {} : { dataDirectory: resolvePath(options.data) }),
+    mappings: options.map ?? new Map(),
+    ...(options.hosts === undefined ? {} : { hostsFile: resolvePath(options.hosts) }),
+    ...(options.faults === undefined ? {} : { faultsFile: resolvePath(options.faults) }),
+    ...(options.assembly === undefined ? {} : { assemblyDirectory: resolvePath(options.assembly) }),
     stageValues: checkStageValues({
-      ...given.set,
-      ...(given.retrySchedule === undefined ? {} : { retrySchedule: given.retrySchedule }),
+      ...options.set,
+      ...(options.retrySchedule === undefined ? {} : { retrySchedule: options.retrySchedule }),
     }),
-    outputsFile: callersPath(given.outputs),
+    outputsFile: resolvePath(options.outputs),
   };
 }
 

@@ -45,7 +45,7 @@ export function smoke({ stdout, interruption }: Pick<Streams, 'stdout' | 'interr
   const test = command('smoke', {
     description: 'test the whole service: log in, register a webhook, publish an event, receive it',
     notes: examples,
-    given: {
+    args: {
       timeout: option('<seconds>', 'maximum duration of the test', wholeNumber(5, maxStepsMs / 1_000), 60),
       isQuiet: jsonOutput,
     },

@@ -128,9 +128,9 @@ function ignoreMalformed(error: unknown): undefined {
 
 function failureError({ label }: Target, result: SmokeResult, failure: NonNullable<SmokeResult['failure']>) {
   const { steps, durationMs, deliveryId } = result;
-  const { step, reason, lookAt } = failure;
+  const { step, reason, hint } = failure;
   return new CliError(
-    `the smoke test of ${label} failed at "${step}" after ${(durationMs / 1_000).toFixed(1)} s: ${reason}. Check ${lookAt}.`,
+    `the smoke test of ${label} failed at "${step}" after ${(durationMs / 1_000).toFixed(1)} s: ${reason}. Check ${hint}.`,
     { passed: false, ...failure, durationMs, deliveryId: deliveryId ?? null, steps },
   );
 }

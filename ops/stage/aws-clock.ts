@@ -7,7 +7,7 @@ export type AwsClock = ReturnType<typeof makeAwsClock>;
 /** Creates a clock that follows the machine's clock until a response contradicts it. */
 export function makeAwsClock(machineClock: Clock) {
   let ahead = 0;
-  return { now, aheadBy, learn, learnFrom };
+  return { now, aheadBy, adjust, adjustFrom };
 
   /** Returns AWS time, accurate to 1 s after the first response. */
   function now(): number {
@@ -24,7 +24,7 @@ export function makeAwsClock(machineClock: Clock) {
    * with the response.
    * @param sentAt - the time of the request, by this machine's clock.
    */
-  function learn(date: string | undefined, sentAt: number): void {
+  function adjust(date: string | undefined, sentAt: number): void {
     const earliest = Date.parse(date ?? '');
     if (Number.isNaN(earliest)) return;
     const receivedAt = machineClock();
@@ -33,12 +33,12 @@ export function makeAwsClock(machineClock: Clock) {
   }
 
   /** Corrects the clock by all responses to a client. Returns the client. */
-  function learnFrom<Client extends AwsClient>(client: Client): Client {
+  function adjustFrom<Client extends AwsClient>(client: Client): Client {
     client.middlewareStack.add(
       next => async args => {
         const sentAt = machineClock();
         const result = await next(args);
-        learn(datedResponse.safeParse(result.response).data?.headers.date, sentAt);
+        adjust(datedResponse.safeParse(result.response).data?.headers.date, sentAt);
         return result;
       },
       { step: 'deserialize', name: 'learnTime' },

@@ -13,20 +13,20 @@ import { requireOutput, type Target } from './target.ts';
 export async function readAlarms(target: Target) {
   if (!target.deployed) throw new CliError(`${target.label} has no CloudWatch alarms. Specify a stage with --stage.`);
   const cloudWatch = target.connect(CloudWatchClient);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     target.deployed.stacks.map(({ stackName }) =>
       cloudWatch.send(new DescribeAlarmsCommand({ AlarmNamePrefix: `${stackName}-`, MaxRecords: 100 })),
     ),
   );
-  const alarms = answers.flatMap(({ MetricAlarms = [] }) => MetricAlarms);
-  const ringing = alarms
+  const alarms = responses.flatMap(({ MetricAlarms = [] }) => MetricAlarms);
+  const firing = alarms
     .filter(({ StateValue }) => StateValue === 'ALARM')
     .map(({ AlarmName = '', AlarmDescription = '', StateUpdatedTimestamp }) => ({
       name: AlarmName,
       since: StateUpdatedTimestamp?.toISOString() ?? null,
       description: AlarmDescription,
     }));
-  return { total: alarms.length, isCutOff: answers.some(({ NextToken }) => NextToken !== undefined), ringing };
+  return { total: alarms.length, isCutOff: responses.some(({ NextToken }) => NextToken !== undefined), firing };
 }
 
 /**
@@ -70,7 +70,7 @@ export function textOf(value: unknown): string | undefined {
 }
 
 /** The functions of the event log that search for an id. */
-export type EventLog = Pick<ReturnType<typeof openEventLog>, 'keptSince' | 'find'>;
+export type EventLog = Pick<ReturnType<typeof openEventLog>, 'retainedSince' | 'find'>;
 
 /** The accepted values of each field. Values must not contain a quotation mark. */
 type FieldFilters = Readonly<Record<string, readonly string[]>>;
@@ -81,7 +81,7 @@ export function openEventLog(target: Target, interruption?: AbortSignal) {
   const { clock, pause } = target;
   const logGroupNames = requireOutput(target, 'DeliveryLogGroups').split(',');
 
-  const groupKeptSince = async (logGroupName: string): Promise<number> => {
+  const groupRetainedSince = async (logGroupName: string): Promise<number> => {
     const response = await client.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: logGroupName }));
     const group = response.logGroups?.find(found => found.logGroupName === logGroupName);
     if (!group) throw new CliError(`There is no log group ${logGroupName}. Deploy this version first.`);
@@ -91,7 +91,7 @@ export function openEventLog(target: Target, interruption?: AbortSignal) {
 
   return {
     /** Returns the time since which lines are retained, in milliseconds since the epoch. */
-    keptSince: async () => Math.min(...(await Promise.all(logGroupNames.map(groupKeptSince)))),
+    retainedSince: async () => Math.min(...(await Promise.all(logGroupNames.map(groupRetainedSince)))),
 
     /**
      * Returns the latest lines since a time that contain an id, newest first.

@@ -40,7 +40,7 @@ interface PassOptions {
 }
 
 /** Returns a clause about the dead-letter messages that another command has in flight. */
-export function readElsewhere(inFlight: number): string {
+export function inFlightElsewhere(inFlight: number): string {
   return `another command is reading about ${inFlight} dead-letter messages, which reappear when it ends, or some minutes later if it was killed`;
 }
 
@@ -158,37 +158,37 @@ export function openQueues(target: Target) {
       limit: number,
       { interruption, settle }: PassOptions = {},
     ): AsyncGenerator<DeadLetter> {
-      const seen = new Set<string>();
-      let seenAgain = 0;
+      const receivedIds = new Set<string>();
+      let repeatCount = 0;
       const { waiting } = await readDepth(target, urlOf('DeadLetterQueueUrl'));
       const count = Math.min(waiting, limit);
       const hiddenSeconds = hiddenFor(count);
-      const receiveSome = async () => {
-        const calls = Math.min(1 + Math.floor(Math.max(count - seen.size, 0) / 100), callsAtOnce);
-        const batch = Math.min(limit - seen.size, maxBatch);
+      const receiveNext = async () => {
+        const calls = Math.min(1 + Math.floor(Math.max(count - receivedIds.size, 0) / 100), callsAtOnce);
+        const batch = Math.min(limit - receivedIds.size, maxBatch);
         const responses = batch === 0 ? [] : Array.from({ length: calls }, () => receive(batch, hiddenSeconds));
         await Promise.allSettled(responses); // if one call fails, the receipts of all other calls are recorded
         const messages = (await Promise.all(responses)).flat();
-        const fresh = messages.filter(({ MessageId = '' }) => !seen.has(MessageId));
-        for (const { MessageId = '' } of messages) seen.add(MessageId);
-        seenAgain += messages.length - fresh.length;
-        return { fresh, isLast: messages.length === 0 };
+        const unseen = messages.filter(({ MessageId = '' }) => !receivedIds.has(MessageId));
+        for (const { MessageId = '' } of messages) receivedIds.add(MessageId);
+        repeatCount += messages.length - unseen.length;
+        return { unseen, isLast: messages.length === 0 };
       };
-      let next = receiveSome();
+      let next = receiveNext();
       try {
         for (;;) {
-          const { fresh, isLast } = await next;
+          const { unseen, isLast } = await next;
           if (isLast) return;
-          next = receiveSome(); // while the caller processes these messages
+          next = receiveNext(); // while the caller processes these messages
           next.catch(() => undefined); // awaited later
-          for (const message of fresh) {
+          for (const message of unseen) {
             interruption?.throwIfAborted();
             yield fromMessage(message);
             await keepHidden(hiddenSeconds);
           }
           // Messages that are in flight for too long reappear, possibly before other messages.
-          if (seenAgain > seen.size)
-            throw new CliError(`After ${seen.size} messages, SQS returned them again. Run the command again.`);
+          if (repeatCount > receivedIds.size)
+            throw new CliError(`After ${receivedIds.size} messages, SQS returned them again. Run the command again.`);
         }
       } finally {
         await Promise.allSettled([next, settle?.()]);

@@ -9,7 +9,7 @@ export function listed(items: readonly string[]): string {
 }
 
 /** Returns the name of a table, followed by the name of its index, if any. */
-export function placeOf({ table, index }: { readonly table: string; readonly index: string | null }): string {
+export function tableOrIndexName({ table, index }: { readonly table: string; readonly index: string | null }): string {
   return index === null ? table : `${table}/index/${index}`;
 }
 

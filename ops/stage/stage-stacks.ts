@@ -67,10 +67,10 @@ export function isLeftOver({ name, found }: DeployedStack, configuration: StageC
 }
 
 /** Rejects stacks or credentials of another account. @throws {CliError} if the stage's file has a different account. */
-export function requireOwnAccount({ stage, account: own }: StageConfiguration, account: string): void {
-  if (own === undefined || account === own) return;
+export function requireOwnAccount({ stage, account: expected }: StageConfiguration, account: string): void {
+  if (expected === undefined || account === expected) return;
   throw new CliError(
-    `stage ${stage} is in account ${own} (stages/${stage}.ts), but these AWS credentials belong to account ${account}. Set AWS_PROFILE to a profile of account ${own}.`,
+    `stage ${stage} is in account ${expected} (stages/${stage}.ts), but these AWS credentials belong to account ${account}. Set AWS_PROFILE to a profile of account ${expected}.`,
   );
 }
 

@@ -101,7 +101,7 @@ export function openReplays(target: Target) {
   const { findWebhook, history: readHistory, update } = openDeliveries(target);
   const { makeId, pause } = target;
   const replays = openReplayStore(target);
-  const shared = { ...silence, replays, findWebhook, now: target.time.now };
+  const shared = { ...noTelemetry, replays, findWebhook, now: target.time.now };
   const run = makeRunReplay({ ...shared, readHistory, store: { update }, retryQueue: openRetryQueue(target) });
   return { findWebhook, findLatest: replays.findLatest, pause, start: makeStartReplay({ ...shared, run, makeId }) };
 }
@@ -130,4 +130,4 @@ function connect(target: Target) {
 }
 
 /** Failures are not logged, because the sweeper continues running replays every minute. */
-const silence = { log: { info: () => {}, warn: () => {}, error: () => {} }, count: () => {} };
+const noTelemetry = { log: { info: () => {}, warn: () => {}, error: () => {} }, count: () => {} };

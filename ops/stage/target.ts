@@ -78,13 +78,13 @@ export function makeTarget(
 
   function connect<Client extends AwsClient>(Service: ServiceOf<Client>, endpoint?: EndpointOutput): Client {
     for (const known of clients) if (known instanceof Service) return known;
-    const client = clock.learnFrom(runtime.makeClient(Service, settingsFor(endpoint)));
+    const client = clock.adjustFrom(runtime.makeClient(Service, settingsFor(endpoint)));
     clients.push(client);
     return client;
   }
 
   function documents(): DynamoDBDocumentClient {
-    tables ??= clock.learnFrom(runtime.makeDocumentClient(settingsFor('DynamoDbEndpoint')));
+    tables ??= clock.adjustFrom(runtime.makeDocumentClient(settingsFor('DynamoDbEndpoint')));
     return tables;
   }
 
@@ -133,7 +133,7 @@ export async function findTarget(
   const connectIn =
     (region?: string): Connect =>
     Service =>
-      clock.learnFrom(runtime.makeClient(Service, { maxAttempts: attempts, ...(region !== undefined && { region }) }));
+      clock.adjustFrom(runtime.makeClient(Service, { maxAttempts: attempts, ...(region !== undefined && { region }) }));
   const deployed = await readStageStacks(stage, connectIn);
   const unreachable = 'AWS did not respond. Check the network and AWS_REGION.';
   return makeTarget({ label: `stage ${stage}`, outputs: outputsOf(deployed), deployed, unreachable }, runtime, clock);
@@ -153,8 +153,8 @@ export function requireOutput(target: TargetFacts, name: string): string {
 
 /** Returns the outputs of a stage, without the outputs of stacks that are left over. */
 export function outputsOf({ configuration, region, stacks }: Omit<StageStacks, 'account'>): Outputs {
-  const own = stacks.filter(stack => !isLeftOver(stack, configuration));
-  return { ...outputsOfStacks(own), Region: region };
+  const ownStacks = stacks.filter(stack => !isLeftOver(stack, configuration));
+  return { ...outputsOfStacks(ownStacks), Region: region };
 }
 
 function notDeployed({ configuration: { stage }, region, account }: StageStacks, stackName: string): string {

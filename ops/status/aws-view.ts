@@ -1,7 +1,7 @@
 import { CloudWatchClient, GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
 import { DescribeKeyCommand, KMSClient } from '@aws-sdk/client-kms';
 import { isUnread, type Part } from '../stage/operator.ts';
-import { counted, placeOf } from '../stage/sentences.ts';
+import { counted, tableOrIndexName } from '../stage/sentences.ts';
 import { domainsOf } from '../stage/stage-stacks.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
@@ -45,7 +45,7 @@ export async function readThrottles(
   const now = target.clock.now();
   const { MetricDataResults = [] } = await target.connect(CloudWatchClient).send(
     new GetMetricDataCommand({
-      StartTime: new Date(now - quarter),
+      StartTime: new Date(now - throttleWindow),
       EndTime: new Date(now),
       MetricDataQueries: metrics.map(({ table, index, MetricName }, at) => ({
         Id: `m${at}`,
@@ -129,13 +129,13 @@ function keyProblem({ arn, state, deletedAt }: KmsKey, region: string | null): s
 function throttleProblem(throttle: Throttle): string {
   const { calls, count, cause } = throttle;
   const why = cause === null ? '' : `, because of a ${cause}`;
-  return `DynamoDB throttled ${counted(count, calls.slice(0, -1))} of ${placeOf(throttle)} in the last 15 minutes${why}: docs/runbook.md, "StoreThrottled".`;
+  return `DynamoDB throttled ${counted(count, calls.slice(0, -1))} of ${tableOrIndexName(throttle)} in the last 15 minutes${why}: docs/runbook.md, "StoreThrottled".`;
 }
 
 function certificateProblem({ host, state, endsAt, daysLeft }: Certificate): string {
   const on = endsAt?.slice(0, 10);
-  const left = daysLeft ?? 0;
-  const end = left < 0 ? `, and expired on ${on}` : `, and expires on ${on}, in ${counted(left, 'day')}`;
+  const days = daysLeft ?? 0;
+  const end = days < 0 ? `, and expired on ${on}` : `, and expires on ${on}, in ${counted(days, 'day')}`;
   return `the certificate of ${host} is ${state}${on === undefined ? '' : end}: docs/runbook.md, "CertificateExpires".`;
 }
 
@@ -158,5 +158,5 @@ const throttleMetrics = (['Read', 'Write'] as const).flatMap(kind => {
   ] as const;
 });
 
-const quarter = 15 * 60_000;
+const throttleWindow = 15 * 60_000;
 const day = 86_400_000;

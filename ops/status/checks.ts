@@ -8,11 +8,11 @@ import {
   type DeploymentProblems,
   type DeploymentSubject,
   domainProblems,
-  leftOverProblems,
   otherRegionProblems,
   ownerProblems,
   protectionProblems,
   removedDataProblems,
+  retainedResourceProblems,
   stackProblems,
 } from './deployment-checks.ts';
 import { recipientProblems } from './recipients.ts';
@@ -60,7 +60,7 @@ export const checks: readonly Check[] = [
   { name: 'protection', when: 'before-deployment', find: protectionProblems },
   { name: 'owner', when: 'before-deployment', find: ownerProblems },
   { name: 'other Regions', when: 'before-deployment', find: otherRegionProblems },
-  { name: 'left-overs', when: 'before-deployment', find: leftOverProblems },
+  { name: 'retained resources', when: 'before-deployment', find: retainedResourceProblems },
   { name: 'removed data', when: 'before-deployment', find: removedDataProblems },
 ];
 

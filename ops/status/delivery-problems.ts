@@ -1,6 +1,6 @@
 import { isUnread, opsOf } from '../stage/operator.ts';
 import { counted } from '../stage/sentences.ts';
-import type { LateCause, LateDeliveries, LateGroup } from './late-deliveries.ts';
+import type { OverdueCause, OverdueDeliveries, OverdueGroup } from './overdue-deliveries.ts';
 import type { DeliveriesView } from './status-deliveries.ts';
 import type { Facts } from './status-facts.ts';
 
@@ -9,14 +9,14 @@ export function deliveryProblems({ deliveries, stage }: Pick<Facts, 'deliveries'
   if (isUnread(deliveries)) return [];
   const list = `${opsOf(stage)} deliveries list`;
   return [
-    ...lateDeliveries(deliveries.late, opsOf(stage)),
+    ...overdueDeliveries(deliveries.late, opsOf(stage)),
     ...endedDeliveries(deliveries, 'failed', `${list} --state failed`),
     ...endedDeliveries(deliveries, 'held', `${list} --state held`),
   ];
 }
 
-function lateDeliveries({ groups, isCutOff }: LateDeliveries, ops: string): readonly string[] {
-  const sentences = groups.slice(0, maxSentences).map(group => `${atLeast(isCutOff)}${lateGroup(group, ops)}`);
+function overdueDeliveries({ groups, isCutOff }: OverdueDeliveries, ops: string): readonly string[] {
+  const sentences = groups.slice(0, maxSentences).map(group => `${atLeast(isCutOff)}${describeGroup(group, ops)}`);
   const count = groups.length - sentences.length;
   if (count === 0) return sentences;
   const number = counted(count, 'more account and event has', 'more accounts and events have');
@@ -26,18 +26,18 @@ function lateDeliveries({ groups, isCutOff }: LateDeliveries, ops: string): read
 /** The maximum number of sentences about overdue deliveries of an account and event. */
 const maxSentences = 5;
 
-function lateGroup({ account, event, cause, count, since, first }: LateGroup, ops: string): string {
+function describeGroup({ account, event, cause, count, since, first }: OverdueGroup, ops: string): string {
   const number = counted(count, 'delivery', 'deliveries');
-  const section = cause === 'own fault' ? 'InternalErrors' : 'RetriesLate';
-  return `${number} of account ${account} for ${event} ${whyLate[cause]} ${since}. ${ops} deliveries show ${first} shows the first one. docs/runbook.md, "${section}".`;
+  const section = cause === 'internal error' ? 'InternalErrors' : 'RetriesLate';
+  return `${number} of account ${account} for ${event} ${overdueReasons[cause]} ${since}. ${ops} deliveries show ${first} shows the first one. docs/runbook.md, "${section}".`;
 }
 
 function atLeast(isCutOff: boolean): string {
   return isCutOff ? 'at least ' : '';
 }
 
-const whyLate: Readonly<Record<LateCause, string>> = {
-  'own fault': 'stopped by an internal error and retried at',
+const overdueReasons: Readonly<Record<OverdueCause, string>> = {
+  'internal error': 'stopped by an internal error and retried at',
   overdue: 'overdue since',
 };
 

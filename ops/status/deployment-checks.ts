@@ -77,11 +77,11 @@ export async function concurrencyProblems(subject: DeploymentSubject): Promise<r
       `while its stacks are deployed, the stage reserves up to ${peak} of ${quota} concurrent executions, and other functions reserve ${others}: ${quota - others - peak} would be left, and AWS requires ${minUnreserved} unreserved. ${raise}, or lower tokenConcurrency in stages/${stage}.ts. To raise one value and lower another, deploy the lower value first.`,
     ];
   }
-  const left = quota - others - reservedBy(Object.values(synthesis.templates));
+  const available = quota - others - reservedBy(Object.values(synthesis.templates));
   const lanes = firstConcurrency + retryConcurrency + slowConcurrency;
-  if (lanes <= left - minOtherLanes) return [];
+  if (lanes <= available - minOtherLanes) return [];
   return [
-    `the lanes may use ${lanes} of the ${left} unreserved concurrent executions, which leaves too few for the sweeper and for functions without reserved concurrency. ${raise}, or lower accountConcurrency in stages/${stage}.ts.`,
+    `the lanes may use ${lanes} of the ${available} unreserved concurrent executions, which leaves too few for the sweeper and for functions without reserved concurrency. ${raise}, or lower accountConcurrency in stages/${stage}.ts.`,
   ];
 }
 
@@ -185,7 +185,7 @@ export async function otherRegionProblems({ target, deployed }: DeploymentSubjec
 }
 
 /** Finds remaining data of an earlier stage with the same name. The new stage would start without the data. */
-export async function leftOverProblems({ target, deployed }: DeploymentSubject): Promise<readonly string[]> {
+export async function retainedResourceProblems({ target, deployed }: DeploymentSubject): Promise<readonly string[]> {
   const { configuration, region, stacks } = deployed;
   const { stage, removalPolicy } = configuration;
   if (removalPolicy === 'destroy' || stacks.some(isDeployed) || stacks.some(isChanging)) return [];
@@ -198,11 +198,11 @@ export async function leftOverProblems({ target, deployed }: DeploymentSubject):
     const queues = QueueUrls.map(url => url.slice(url.lastIndexOf('/') + 1));
     return [...TableNames.filter(name => name.startsWith(prefix)), ...queues];
   });
-  const own = Object.values(outputsOfStacks(stacks));
-  const left = (await Promise.all(names)).flat().filter(name => !own.includes(name));
-  if (left.length === 0) return [];
+  const ownNames = Object.values(outputsOfStacks(stacks));
+  const retained = (await Promise.all(names)).flat().filter(name => !ownNames.includes(name));
+  if (retained.length === 0) return [];
   return [
-    `${left.length} tables and queues of an earlier deployment remain (${left[0]}${left.length > 1 ? ', …' : ''}), and the stage would start without their data. If you need the data, do not deploy: docs/runbook.md, "Restoring". Otherwise, delete them and the KMS key with the description "Emissor ${stage}: …" in ${region}.`,
+    `${retained.length} tables and queues of an earlier deployment remain (${retained[0]}${retained.length > 1 ? ', …' : ''}), and the stage would start without their data. If you need the data, do not deploy: docs/runbook.md, "Restoring". Otherwise, delete them and the KMS key with the description "Emissor ${stage}: …" in ${region}.`,
   ];
 }
 

@@ -33,9 +33,9 @@ function stackStates(deployed: StageStacks): readonly string[] {
 function differentVersions({ stacks }: Pick<Facts, 'stacks'>, deployed: StageStacks): readonly string[] {
   const { configuration } = deployed;
   const leftOver = deployed.stacks.filter(stack => isLeftOver(stack, configuration)).map(({ stackName }) => stackName);
-  const own = (stacks ?? []).filter(({ name, state }) => state !== null && !leftOver.includes(name));
-  const byVersion = listDifferent(own, ({ version }) => version ?? 'unknown');
-  const byRelease = listDifferent(own, ({ release }) => release); // the data stack has no functions and no release
+  const existing = (stacks ?? []).filter(({ name, state }) => state !== null && !leftOver.includes(name));
+  const byVersion = listDifferent(existing, ({ version }) => version ?? 'unknown');
+  const byRelease = listDifferent(existing, ({ release }) => release); // the data stack has no functions and no release
   const different = byVersion
     ? `at different versions, ${listedGroups(byVersion)}`
     : byRelease && `of different releases, ${listedGroups(byRelease)}`;
@@ -50,8 +50,8 @@ function listedGroups(groups: NonNullable<ReturnType<typeof listDifferent>>): st
 }
 
 /** Groups stacks by a value. Returns `undefined` if all stacks have the same value. */
-function listDifferent(own: readonly StackView[], read: (stack: StackView) => string | null) {
-  const groups = [...Map.groupBy(own, read)].filter(([value]) => value !== null);
+function listDifferent(existing: readonly StackView[], read: (stack: StackView) => string | null) {
+  const groups = [...Map.groupBy(existing, read)].filter(([value]) => value !== null);
   if (groups.length < 2) return undefined;
   return groups.map(([value, views]) => ({ value: String(value), stacks: views.map(({ name }) => name) }));
 }
@@ -81,7 +81,7 @@ export function aliasProblems(
   deployed: StageStacks | undefined,
 ): readonly string[] {
   if (!deployed || isUnread(movedAliases) || deployed.stacks.some(isChanging)) return [];
-  const listOf = (isWanted: (alias: MovedAlias) => boolean) => listed(movedAliases.filter(isWanted).map(describeAlias));
+  const listOf = (isMatch: (alias: MovedAlias) => boolean) => listed(movedAliases.filter(isMatch).map(describeAlias));
   const moved = listOf(({ version, deployedVersion }) => version !== deployedVersion);
   const shifting = listOf(({ version, deployedVersion, sharing }) => version === deployedVersion && sharing.length > 0);
   const ops = opsOf(deployed.configuration.stage);

@@ -12,7 +12,7 @@ import { readDepth } from '../stage/queues.ts';
 import type { DeployedStack } from '../stage/stage-stacks.ts';
 import { openKeyring, openWebhooks } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
-import type { Hold } from '../stores/operator-store.ts';
+import type { PendingSuspension } from '../stores/operator-store.ts';
 import { readCertificates, readKmsKey, readThrottles } from './aws-view.ts';
 import { readRecipients } from './recipients.ts';
 import { readDeliveries } from './status-deliveries.ts';
@@ -29,7 +29,7 @@ export type QueueView = Awaited<ReturnType<typeof readQueues>>[number];
 /** The webhooks that are suspended or failing. */
 export type WebhooksView = Awaited<ReturnType<typeof readWebhooks>>;
 
-/** The keys of one kind. `nextMadeAt` is the time at which the daily rotation creates the next key, or `null` if it exists. */
+/** The keys of one kind. `nextCreatedAt` is the time at which the daily rotation creates the next key, or `null` if it exists. */
 export type KeysView = Awaited<ReturnType<typeof readKeys>>[number];
 
 /** Reads the state of a target, with a bounded number of reads. */
@@ -136,8 +136,8 @@ async function readQueues(target: Target) {
 }
 
 async function readWebhooks(target: Target) {
-  const { found, read, isCutOff } = await openWebhooks(target).listTroubled();
-  const ownerOf = ({ accountId: account, eventName: event }: Webhook | Hold) => ({ account, event });
+  const { found, read, isCutOff } = await openWebhooks(target).listUnhealthy();
+  const ownerOf = ({ accountId: account, eventName: event }: Webhook | PendingSuspension) => ({ account, event });
   return {
     read,
     isCutOff,
@@ -173,15 +173,15 @@ async function readKeys(target: Target) {
         kind,
         keys: keys.length,
         activeSince: isoOrNull(inState('active')?.activeFrom),
-        nextMadeAt: next ? null : isoOrNull(due?.dueAt),
+        nextCreatedAt: next ? null : isoOrNull(due?.dueAt),
         nextActiveFrom: isoOrNull(next ? next.activeFrom : due?.activeFrom),
       };
     }),
   );
 }
 
-function isoOrNull(moment: number | undefined): string | null {
-  return moment === undefined ? null : isoTime(moment);
+function isoOrNull(time: number | undefined): string | null {
+  return time === undefined ? null : isoTime(time);
 }
 
 const queueOutputs = {

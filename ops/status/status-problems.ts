@@ -4,8 +4,8 @@ import { counted } from '../stage/sentences.ts';
 import type { Facts, KeysView, QueueView } from './status-facts.ts';
 
 export function alarmProblems({ alarms }: Pick<Facts, 'alarms'>): readonly string[] {
-  if (isUnread(alarms) || alarms.ringing.length === 0) return [];
-  const { length: count } = alarms.ringing;
+  if (isUnread(alarms) || alarms.firing.length === 0) return [];
+  const { length: count } = alarms.firing;
   return [`${counted(count, 'alarm is', 'alarms are')} firing. docs/runbook.md has a section about each alarm.`];
 }
 
@@ -32,15 +32,15 @@ function backlogOf({ queue, waiting, inFlight, oldestSeconds }: QueueView, stage
 function isBehind({ queue, waiting, inFlight, oldestSeconds }: QueueView): boolean {
   if (queue === 'dead letters') return false;
   const number = waiting + inFlight;
-  if (number >= (oldestSeconds === null ? longQueue : longQueueOfStage)) return true;
+  if (number >= (oldestSeconds === null ? queueThreshold : stageQueueThreshold)) return true;
   return (queue === 'events' ? number : waiting) > 0 && (oldestSeconds ?? 0) > maxInQueue;
 }
 
 /** The threshold for waiting and in-flight messages if the age is unknown. A quiet run empties its queues within seconds. */
-const longQueue = 25;
+const queueThreshold = 25;
 
 /** The threshold if the age is known. A busy stage has hundreds of attempts in flight. */
-const longQueueOfStage = 1_000;
+const stageQueueThreshold = 1_000;
 
 /** The maximum age of a message, in seconds. */
 const maxInQueue = 300;
@@ -57,18 +57,18 @@ export function webhookProblems(
   now: number,
 ): readonly string[] {
   if (isUnread(webhooks)) return [];
-  const long = webhooks.failing.filter(({ since }) => Date.parse(since) <= now - day);
+  const failingLong = webhooks.failing.filter(({ since }) => Date.parse(since) <= now - day);
   // A suspension by an operator is not a problem.
   const suspended = webhooks.suspended.filter(({ reason }) => reason !== wireReasons.operator);
   const list = `${opsOf(stage)} webhooks list`;
   return [
-    ...troubled(long, 'failing for over a day', `${list} --failing`),
-    ...troubled(suspended, 'suspended after failures', `${list} --suspended`),
+    ...describeWebhooks(failingLong, 'failing for over a day', `${list} --failing`),
+    ...describeWebhooks(suspended, 'suspended after failures', `${list} --suspended`),
   ];
 }
 
 /** Returns a sentence about the webhooks with a problem, with the first webhook as an example. */
-function troubled(found: readonly Troubled[], what: string, command: string): readonly string[] {
+function describeWebhooks(found: readonly UnhealthyWebhook[], what: string, command: string): readonly string[] {
   const [first] = found;
   if (!first) return [];
   const since = first.since === undefined ? '' : ` since ${first.since}`;
@@ -77,7 +77,7 @@ function troubled(found: readonly Troubled[], what: string, command: string): re
 }
 
 /** A webhook, with the time since which it fails, if known. */
-interface Troubled {
+interface UnhealthyWebhook {
   readonly account: string;
   readonly event: string;
   readonly since?: string;
@@ -87,16 +87,16 @@ const day = 86_400_000;
 
 export function keyProblems({ keys, stage }: Pick<Facts, 'keys' | 'stage'>, now: number): readonly string[] {
   if (isUnread(keys)) return [];
-  return keys.flatMap(key => problemOfKey(key, `${opsOf(stage)} keys rotate creates the key`, now));
+  return keys.flatMap(key => keyProblem(key, `${opsOf(stage)} keys rotate creates the key`, now));
 }
 
-function problemOfKey({ kind: key, activeSince, nextMadeAt }: KeysView, next: string, now: number): readonly string[] {
+function keyProblem({ kind: key, activeSince, nextCreatedAt }: KeysView, next: string, now: number): readonly string[] {
   if (activeSince === null) {
     return [`there is no ${key} key, which the service requires. ${next}.`];
   }
-  if (nextMadeAt === null || now - Date.parse(nextMadeAt) <= rotationLateAfter) return [];
-  return [`the next ${key} key has been due since ${nextMadeAt}. Check the daily rotation. ${next}.`];
+  if (nextCreatedAt === null || now - Date.parse(nextCreatedAt) <= maxRotationDelay) return [];
+  return [`the next ${key} key has been due since ${nextCreatedAt}. Check the daily rotation. ${next}.`];
 }
 
 /** The maximum time for which a due key may wait, because the rotation runs once a day. In milliseconds. */
-const rotationLateAfter = 26 * 3_600_000;
+const maxRotationDelay = 26 * 3_600_000;

@@ -1,13 +1,13 @@
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import { command, type Noun } from '../audit/command.ts';
 import { lines, makeShape, type Report } from '../command-line/report.ts';
-import { inEnglish } from '../deliveries/state-words.ts';
+import { withEnglishName } from '../deliveries/state-words.ts';
 import type { MovedAlias } from '../deployment/live-functions.ts';
 import { isCutOff, isUnread, type Part } from '../stage/operator.ts';
-import { counted, placeOf } from '../stage/sentences.ts';
+import { counted, tableOrIndexName } from '../stage/sentences.ts';
 import type { Certificate, Throttle } from './aws-view.ts';
 import { findProblems } from './checks.ts';
-import type { LateGroup } from './late-deliveries.ts';
+import type { OverdueGroup } from './overdue-deliveries.ts';
 import type { DeliveriesView } from './status-deliveries.ts';
 import {
   type Facts,
@@ -95,10 +95,10 @@ function reportParts(status: Status): readonly string[] {
   return [
     ...(status.stacks ? ofStage : []),
     section('Queues', status.queues, queues => queueShape.table(queues, 'none')),
-    section('Alarms', status.alarms, ({ total, isCutOff, ringing }) => {
+    section('Alarms', status.alarms, ({ total, isCutOff, firing }) => {
       const among = isCutOff ? `the first ${total}` : `${total}`;
-      if (ringing.length === 0) return `none of ${among} is firing`;
-      return lines(ringing.map(({ name, since, description }) => [name, `since ${since ?? '?'}: ${description}`]));
+      if (firing.length === 0) return `none of ${among} is firing`;
+      return lines(firing.map(({ name, since, description }) => [name, `since ${since ?? '?'}: ${description}`]));
     }),
     section('Webhooks', status.webhooks, reportWebhooks),
     section('Deliveries', status.deliveries, reportDeliveries),
@@ -116,7 +116,7 @@ function reportWebhooks({ suspended, failing, read, isCutOff }: WebhooksView): s
     ...suspended.map(found => ({
       ...found,
       since: null,
-      what: `suspended: ${inEnglish(wireReasons, found.reason ?? '-')}`,
+      what: `suspended: ${withEnglishName(wireReasons, found.reason ?? '-')}`,
     })),
     ...failing.map(webhook => ({ ...webhook, what: 'failing' })),
   ];
@@ -126,15 +126,15 @@ function reportWebhooks({ suspended, failing, read, isCutOff }: WebhooksView): s
   ].join('\n');
 }
 
-function reportDeliveries({ failed, held, late, looked, isCutOff }: DeliveriesView): string {
+function reportDeliveries({ failed, held, late, read, isCutOff }: DeliveriesView): string {
   const sum = (found: readonly { readonly count: number }[]) => found.reduce((total, { count }) => total + count, 0);
   const among = isCutOff
-    ? `the first ${looked} undelivered deliveries; there are more`
-    : `${looked} undelivered deliveries`;
+    ? `the first ${read} undelivered deliveries; there are more`
+    : `${read} undelivered deliveries`;
   return [
     `${sum(failed)} failed and ${sum(held)} held of ${among}`,
     ...(late.isCutOff ? ['not all pending deliveries were read, so more may be overdue'] : []),
-    ...firstRows(lateShape, late.groups),
+    ...firstRows(overdueShape, late.groups),
   ].join('\n');
 }
 
@@ -156,7 +156,7 @@ const stackShape = makeShape<StackView>([
 ]);
 
 const throttleShape = makeShape<Throttle>([
-  { heading: 'table, index', value: placeOf },
+  { heading: 'table, index', value: tableOrIndexName },
   { heading: 'in 15 minutes', value: ({ count, calls }) => `${count} ${calls}` },
   { heading: 'cause', value: ({ cause }) => cause },
 ]);
@@ -197,7 +197,7 @@ const webhookShape = makeShape<WebhookRow>([
   { heading: 'since', value: ({ since }) => since },
 ]);
 
-const lateShape = makeShape<LateGroup>([
+const overdueShape = makeShape<OverdueGroup>([
   { heading: 'account', value: ({ account }) => account },
   { heading: 'event', value: ({ event }) => event },
   { heading: 'cause', value: ({ cause }) => cause },
@@ -211,7 +211,7 @@ const keyShape = makeShape<KeysView>([
   { heading: 'in use since', value: ({ activeSince }) => activeSince },
   {
     heading: 'next key created',
-    value: ({ nextMadeAt, nextActiveFrom }) => nextMadeAt ?? (nextActiveFrom === null ? '-' : 'already'),
+    value: ({ nextCreatedAt, nextActiveFrom }) => nextCreatedAt ?? (nextActiveFrom === null ? '-' : 'already'),
   },
   { heading: 'next key in use', value: ({ nextActiveFrom }) => nextActiveFrom },
 ]);

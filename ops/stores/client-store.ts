@@ -63,13 +63,13 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
 
   async function createClient(description: NewClient): Promise<ClientWithSecret> {
     const { name, grants, scopes = allScopes, accountId, introspect = false, secretSeconds } = description;
-    const moment = now();
+    const time = now();
     const clientSecret = makeId(secretLength);
-    const expiry = secretSeconds === undefined ? {} : { expiresAt: moment + secretSeconds * 1_000 };
+    const expiry = secretSeconds === undefined ? {} : { expiresAt: time + secretSeconds * 1_000 };
     const client: Client = {
       clientId: makeId(22),
       name,
-      secrets: [{ hash: hashClientSecret(clientSecret), createdAt: moment, ...expiry }],
+      secrets: [{ hash: hashClientSecret(clientSecret), createdAt: time, ...expiry }],
       grants: [...grants],
       scopes: [...scopes],
       ...(accountId === undefined ? {} : { accountId }),
@@ -77,8 +77,8 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
       introspect,
       status: 'enabled',
       version: 1,
-      createdAt: moment,
-      updatedAt: moment,
+      createdAt: time,
+      updatedAt: time,
     };
     await dynamo(new PutCommand({ TableName: table, Item: client })); // unconditional, because the id is random
     return { client, clientSecret };
@@ -150,16 +150,16 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
   ): Promise<ClientWithSecret | undefined> {
     const client = await findClient(clientId);
     if (!client) return undefined;
-    const moment = now();
-    const live = client.secrets.filter(secret => isLiveSecret(secret, moment));
+    const time = now();
+    const live = client.secrets.filter(secret => isLiveSecret(secret, time));
     if (live.length > 1 && overlapSeconds > 0 && !dropOldest && !dropNewest) throw new TwoSecretsError();
     if (live.length < 2 && dropNewest) throw new OneSecretError();
     const clientSecret = makeId(secretLength);
     const outgoing = live
       .slice(dropNewest ? 1 : 0)
       .slice(0, overlapSeconds > 0 ? 1 : 0)
-      .map(secret => ({ ...secret, expiresAt: moment + overlapSeconds * 1_000 }));
-    const secrets = [{ hash: hashClientSecret(clientSecret), createdAt: moment }, ...outgoing];
+      .map(secret => ({ ...secret, expiresAt: time + overlapSeconds * 1_000 }));
+    const secrets = [{ hash: hashClientSecret(clientSecret), createdAt: time }, ...outgoing];
     const rotated = await update(clientId, { secrets }, expression`secrets[0].hash = ${client.secrets[0]?.hash}`);
     if (!rotated) throw new ClientConflictError();
     return { client: rotated, clientSecret };

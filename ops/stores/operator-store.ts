@@ -7,7 +7,7 @@ import { makeWebhookStore, readItemsOf } from '../../lambdas/webhooks/webhook-st
 import { type FoundItems, scanPages, scanTable } from './scan.ts';
 
 /** An operator's suspension without a webhook. The next webhook starts suspended. `since` is in epoch milliseconds. */
-export interface Hold {
+export interface PendingSuspension {
   readonly accountId: string;
   readonly eventName: EventName;
   readonly since: number;
@@ -16,16 +16,16 @@ export interface Hold {
 /** Creates the operators' store of table `Webhooks`. `webhook-store.ts` describes suspensions. */
 export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   const webhooks = makeWebhookStore({ dynamo, table });
-  return { find, listOf, listAll, listTroubled, suspend, reactivate };
+  return { find, listOf, listAll, listUnhealthy, suspend, reactivate };
 
-  async function find(accountId: string, eventName: EventName): Promise<Webhook | Hold | undefined> {
+  async function find(accountId: string, eventName: EventName): Promise<Webhook | PendingSuspension | undefined> {
     const Key = webhookKey(accountId, eventName);
     const { Item } = await dynamo(new GetCommand({ TableName: table, Key, ConsistentRead: true }));
     return Item && entryIn(Item);
   }
 
   /** Lists an account's webhooks, and suspensions without a webhook, by event. */
-  async function listOf(accountId: string): Promise<readonly (Webhook | Hold)[]> {
+  async function listOf(accountId: string): Promise<readonly (Webhook | PendingSuspension)[]> {
     const items = await readItemsOf(dynamo, table, accountId);
     return items.map(entryIn);
   }
@@ -34,9 +34,9 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
    * Lists all webhooks, and suspensions without a webhook, by account and event.
    * @param onPage - receives the number of items read so far.
    */
-  async function listAll(onPage: (read: number) => void): Promise<readonly (Webhook | Hold)[]> {
+  async function listAll(onPage: (read: number) => void): Promise<readonly (Webhook | PendingSuspension)[]> {
     const all = await scanTable(dynamo, { table, partitionKey: 'accountId', parse: entryIn, onPage });
-    const keyOf = ({ accountId, eventName }: Webhook | Hold) => `${accountId} ${eventName}`;
+    const keyOf = ({ accountId, eventName }: Webhook | PendingSuspension) => `${accountId} ${eventName}`;
     return all.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
   }
 
@@ -44,14 +44,14 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
    * Lists the suspended and failing webhooks with a bounded scan of the table. An index would require a write for each
    * attempt to an unreliable receiver.
    */
-  function listTroubled(): Promise<FoundItems<Webhook | Hold>> {
+  function listUnhealthy(): Promise<FoundItems<Webhook | PendingSuspension>> {
     const filter = {
       TableName: table,
       FilterExpression: '#status = :suspended OR attribute_exists(failingSince)',
       ExpressionAttributeNames: { '#status': 'status' },
       ExpressionAttributeValues: { ':suspended': 'suspended' },
     };
-    return scanPages(dynamo, filter, entryIn, maxTroubledPages);
+    return scanPages(dynamo, filter, entryIn, maxUnhealthyPages);
   }
 
   /**
@@ -59,11 +59,11 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
    * write ensures that an account cannot evade the suspension by registering its webhook again at the same time.
    */
   async function suspend(accountId: string, eventName: EventName): Promise<OperatorChange> {
-    const moment = now();
+    const time = now();
     const key = webhookKey(accountId, eventName);
-    const announcement = announcing(unattempted('webhook.suspended', moment, 'operator'), key);
+    const announcement = announcing(unattempted('webhook.suspended', time, 'operator'), key);
     const update = {
-      set: { status: 'suspended', suspensionReason: 'operator', updatedAt: moment, ...announcement },
+      set: { status: 'suspended', suspensionReason: 'operator', updatedAt: time, ...announcement },
       when: expression`attribute_not_exists(suspensionReason) OR suspensionReason <> ${'operator'}`,
       returns: 'ALL_NEW',
     } as const;
@@ -87,15 +87,15 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   ): Promise<OperatorChange | 'nothing' | 'retry'> {
     const webhook = await webhooks.reactivate(accountId, eventName, now(), true);
     if (webhook) return webhook.status === 'active' ? { outcome: 'changed', webhook } : 'retry';
-    if (await endHold(accountId, eventName)) return { outcome: 'not_registered' };
+    if (await deletePending(accountId, eventName)) return { outcome: 'not_registered' };
     return (await webhooks.find(accountId, eventName)) ? 'retry' : 'nothing';
   }
 
   /** Ends a suspension that outlived its webhook. Returns false if the suspension does not exist. */
-  async function endHold(accountId: string, eventName: EventName): Promise<boolean> {
-    const isHold = expression`suspensionReason = ${'operator'} AND attribute_not_exists(webhookId)`;
+  async function deletePending(accountId: string, eventName: EventName): Promise<boolean> {
+    const isPending = expression`suspensionReason = ${'operator'} AND attribute_not_exists(webhookId)`;
     const Key = webhookKey(accountId, eventName);
-    const removal = dynamo(new DeleteCommand({ TableName: table, Key, ...conditionOf(isHold) }));
+    const removal = dynamo(new DeleteCommand({ TableName: table, Key, ...conditionOf(isPending) }));
     return isWritten(removal, async () => (await find(accountId, eventName)) === undefined);
   }
 }
@@ -106,14 +106,14 @@ type OperatorChange =
   | { readonly outcome: 'not_registered' };
 
 /** Parses an item as a webhook or as a suspension without a webhook. */
-function entryIn(item: Item): Webhook | Hold {
+function entryIn(item: Item): Webhook | PendingSuspension {
   const { accountId, eventName, updatedAt } = item;
   const hold = { accountId: String(accountId), eventName: eventName as EventName, since: Number(updatedAt) };
   return webhookIn(item) ?? hold;
 }
 
 /** The maximum number of pages of 1 MiB, each with about 700 webhooks. */
-const maxTroubledPages = 10;
+const maxUnhealthyPages = 10;
 
 /** The maximum number of tries if the account registers and deletes the webhook at the same time. */
 const maxReactivationTries = 3;

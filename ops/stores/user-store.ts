@@ -72,11 +72,11 @@ export function makeUserStore({
   async function importUser(
     imported: ImportedUser,
     onCreated: (user: User) => void = () => {},
-  ): Promise<'created' | 'existing' | 'taken'> {
+  ): Promise<'created' | 'existing' | 'conflicting'> {
     const passwordHash = `${importedPrefix}${imported.passwordHash}`;
     for (let tries = 0; tries < maxTries; tries++) {
       const owner = await findUserByEmail(imported.email); // a repeated import does not write
-      if (owner) return owner.accountId === imported.accountId ? 'existing' : 'taken';
+      if (owner) return owner.accountId === imported.accountId ? 'existing' : 'conflicting';
       const user = await addUser({ ...imported, passwordHash });
       if (!user) continue;
       onCreated(user);
@@ -88,7 +88,7 @@ export function makeUserStore({
   /** Creates a user. Returns `undefined` if the address is taken, or if another command is adding it now. */
   async function addUser({ email: address, passwordHash, accountId, role }: ImportedUser): Promise<User | undefined> {
     const email = normaliseEmail(address);
-    const moment = now();
+    const time = now();
     const user: User = {
       userId: makeId(22),
       email,
@@ -97,8 +97,8 @@ export function makeUserStore({
       accountId,
       role,
       status: 'enabled',
-      createdAt: moment,
-      updatedAt: moment,
+      createdAt: time,
+      updatedAt: time,
     };
     const { userId, credentialVersion } = user;
     const isAdded = await write(

@@ -17,7 +17,7 @@ export async function deleteDeadLetters(
   const before = await queues.countInFlight();
   let [readCount, others] = [0, 0];
   for await (const deadLetter of queues.deadLetters(Number.POSITIVE_INFINITY, { interruption })) {
-    if (namesAccount(deadLetter.body, account)) {
+    if (belongsToAccount(deadLetter.body, account)) {
       await queues.remove(deadLetter);
       deleted.add(copyKey(deadLetter));
     } else others += 1;
@@ -35,7 +35,7 @@ export async function deleteDeadLetters(
  * Returns whether a message belongs to an account. The message may be an event, with or without an envelope of SNS or
  * EventBridge, or a later attempt. An event belongs to its `id_conta`, even if that is a number and caused the rejection.
  */
-function namesAccount(body: string, account: string): boolean {
+function belongsToAccount(body: string, account: string): boolean {
   const message = parseObject(body);
   const nameOf = (value: unknown) => (typeof value === 'number' ? String(value) : value);
   const own = nameOf(message.id_conta);

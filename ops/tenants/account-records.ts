@@ -14,7 +14,7 @@ import { EVENT_NAMES, type Webhook } from '../../lambdas/webhooks/webhook.ts';
 import { once } from '../stage/once.ts';
 import { openClients, openDeliveries, openLockout, openWebhooks } from '../stage/stores.ts';
 import type { Target } from '../stage/target.ts';
-import type { Hold } from '../stores/operator-store.ts';
+import type { PendingSuspension } from '../stores/operator-store.ts';
 import type { AccountItems } from './account-items.ts';
 import type { ExportedKind } from './item-kinds.ts';
 
@@ -36,7 +36,7 @@ export function makeRecordReaders(target: Target, items: AccountItems): RecordRe
       for await (const ids of inBatches(items.deliveryIds(['others', 'delivered', 'others']), readSize)) {
         for (const delivery of await read(ids.filter(id => !exported.has(id)))) {
           exported.add(delivery.id);
-          yield shownDelivery(await readAnswers(delivery));
+          yield deliveryView(await readAnswers(delivery));
         }
       }
     },
@@ -65,7 +65,7 @@ export function makeRecordReaders(target: Target, items: AccountItems): RecordRe
     },
 
     webhooks: async function* readWebhooks() {
-      yield* (await openWebhooks(target).listOf(account)).map(webhook => shownWebhook(webhook, target.clock.now()));
+      yield* (await openWebhooks(target).listOf(account)).map(webhook => webhookView(webhook, target.clock.now()));
     },
 
     slowness: async function* readSlowness() {
@@ -79,7 +79,7 @@ export function makeRecordReaders(target: Target, items: AccountItems): RecordRe
 
     eventsWithoutWebhook: async function* readEventsWithoutWebhook() {
       const read = makeReadWithoutWebhook({ dynamo, table: table('Deliveries'), now: target.clock.now });
-      for (const [evento, moment] of await read(account)) yield { evento, ultimo_em: isoTime(moment) };
+      for (const [evento, time] of await read(account)) yield { evento, ultimo_em: isoTime(time) };
     },
 
     replays: async function* readReplays() {
@@ -95,13 +95,13 @@ export function makeRecordReaders(target: Target, items: AccountItems): RecordRe
 const readSize = 100;
 
 /** Returns a webhook in the form of the API, or an operator's suspension of the next webhook. */
-function shownWebhook(webhook: Webhook | Hold, now: number): object {
+function webhookView(webhook: Webhook | PendingSuspension, now: number): object {
   if ('webhookId' in webhook) return toWebhookRecord(webhook, undefined, now);
   return { evento: webhook.eventName, suspended: isoTime(webhook.since) };
 }
 
 /** Returns a delivery in the form of the API, with its event. */
-function shownDelivery(delivery: Delivery): object {
+function deliveryView(delivery: Delivery): object {
   return { evento: delivery.eventName, ...toDeliveryDetail(delivery) };
 }
 

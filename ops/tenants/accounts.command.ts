@@ -2,7 +2,7 @@ import { command, type Noun } from '../audit/command.ts';
 import { argument, required } from '../command-line/arg-spec.ts';
 import { filePath, ordinaryAccountId } from '../command-line/forms.ts';
 import { untilInterrupted } from '../command-line/until-interrupted.ts';
-import { readElsewhere } from '../stage/queues.ts';
+import { inFlightElsewhere } from '../stage/queues.ts';
 import { listedCounts } from '../stage/sentences.ts';
 import { deleteAll, exportAll } from './accounts.ts';
 
@@ -20,7 +20,7 @@ const ofAccount = { account: argument('account', 'the id of the account', ordina
 const exportAccount = command('accounts export', {
   description: 'export all data of an account to a file, including bodies; the command is audited',
   notes: examples,
-  given: {
+  args: {
     ...ofAccount,
     out: required('<file>', 'the file to create or replace, with one JSON object per line', filePath),
   },
@@ -33,13 +33,13 @@ const exportAccount = command('accounts export', {
 export const deleteAccount = command('accounts delete', {
   description: 'permanently delete all data of an account; the command can be repeated',
   notes: examples,
-  given: ofAccount,
+  args: ofAccount,
   effect: 'writes',
   act: (task, { account }) => untilInterrupted(signal => deleteAll(task, account, signal), task.print),
   subject: (_task, { account }) => ({ account }),
   report: ({ inFlight, deadLetters, ...counts }) => {
     const text = `Deleted: ${listedCounts({ ...counts, 'dead-letter messages': deadLetters })}.`;
-    const others = `\n\nHowever, ${readElsewhere(inFlight)}. Then run this command again, because some may belong to this account.`;
+    const others = `\n\nHowever, ${inFlightElsewhere(inFlight)}. Then run this command again, because some may belong to this account.`;
     return { json: { ...counts, deadLetters, inFlight }, text: inFlight === 0 ? text : text + others };
   },
 });

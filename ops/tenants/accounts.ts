@@ -5,7 +5,7 @@ import { timeAroundAttempt } from '../../lambdas/delivery/consumer/batch-consume
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import type { AuditedTask } from '../audit/audit.ts';
 import { CliError } from '../stage/operator.ts';
-import { openQueues, readElsewhere } from '../stage/queues.ts';
+import { inFlightElsewhere, openQueues } from '../stage/queues.ts';
 import { listedCounts } from '../stage/sentences.ts';
 import { openLockout, openSessions, openUsers, openWebhooks } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
@@ -14,8 +14,8 @@ import { deleteDeadLetters } from './account-dead-letters.ts';
 import { type AccountItems, openAccountItems } from './account-items.ts';
 import { deliveryKeysOf, ownKeysOf } from './account-keys.ts';
 import { makeRecordReaders } from './account-records.ts';
-import { eraseClient } from './erase-client.ts';
-import { eraseUser } from './erase-user.ts';
+import { deleteClientData } from './delete-client-data.ts';
+import { deleteUserData } from './delete-user-data.ts';
 import { type ExportedKind, itemKinds, kindsWith } from './item-kinds.ts';
 
 /**
@@ -96,14 +96,14 @@ export async function deleteAll(
   }
   for (const { userId } of await items.listUsers()) await users.setUserStatus(userId, 'disabled');
   for (const { clientId } of await items.listClients()) {
-    if (await eraseClient(target, clientId, account)) count('clients');
+    if (await deleteClientData(target, clientId, account)) count('clients');
   }
   await deleteOwn(target, items, count);
   const webhooksDeletedAt = target.clock.now();
   await deleteDeliveries(target, items, count);
   // The users are read again, because another command may have moved a user or changed an address.
   for (const { userId } of await items.listUsers()) {
-    if (await eraseUser(data, userId, more => count('sessions', more))) count('users');
+    if (await deleteUserData(data, userId, more => count('sessions', more))) count('users');
   }
   // If a user was already disabled, an interrupted run may have already deleted the webhooks.
   if (counts.webhooks + counts.deliveries > 0 || found.some(({ status }) => status === 'disabled')) {
@@ -156,6 +156,6 @@ const maxAttempt = maxAttemptTimeout + timeAroundAttempt;
 const pauseBetweenPasses = 1_000;
 
 function noData(account: string, inFlight = 0): CliError {
-  const hint = inFlight === 0 ? '"webhooks list" and "users list" show all accounts' : readElsewhere(inFlight);
+  const hint = inFlight === 0 ? '"webhooks list" and "users list" show all accounts' : inFlightElsewhere(inFlight);
   return new CliError(`Account "${account}" has no data: ${hint}.`);
 }

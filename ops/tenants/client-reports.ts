@@ -65,6 +65,6 @@ function secretJson({ createdAt, expiresAt }: Client['secrets'][number]) {
   return { createdAt: iso(createdAt), expiresAt: iso(expiresAt) };
 }
 
-function validUntil(moment: number, now: number): string {
-  return moment <= now ? `expired at ${iso(moment)}` : `valid until ${iso(moment)}`;
+function validUntil(time: number, now: number): string {
+  return time <= now ? `expired at ${iso(time)}` : `valid until ${iso(time)}`;
 }

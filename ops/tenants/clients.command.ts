@@ -4,9 +4,9 @@ import { command, type Noun } from '../audit/command.ts';
 import {
   argument,
   flag,
-  type Given,
   negation,
   option,
+  type ParsedArgs,
   repeatable,
   required,
   requiredRepeatable,
@@ -17,7 +17,7 @@ import { openClients } from '../stage/stores.ts';
 import type { Target, Task } from '../stage/target.ts';
 import { defaultOverlapSeconds, type SecretRotation } from '../stores/client-store.ts';
 import { changedReport, deletedReport, listReport, newSecretReport, showReport } from './client-reports.ts';
-import { eraseClient } from './erase-client.ts';
+import { deleteClientData } from './delete-client-data.ts';
 
 const examples = `
 Examples:
@@ -45,13 +45,13 @@ const settings = ({ scope = '', grace = '' } = {}) => ({
 const create = command('clients create', {
   description: 'create a client and show its secret once',
   notes: examples,
-  given: {
+  args: {
     name: required('<name>', 'the display name', displayName),
     grant: requiredRepeatable('<type>', 'a grant that the client may use (repeatable)', grantTypes),
     ...settings({ scope: '; default: all', grace: 'default 30, ' }),
     anyAccount: flag('log in users of any account'),
   },
-  refuse: ({ account, anyAccount }) =>
+  validate: ({ account, anyAccount }) =>
     (account === undefined) !== (anyAccount === true) &&
     'Specify exactly one of --account <id> (log in only users of that account) and --any-account.',
   effect: 'writes',
@@ -72,7 +72,7 @@ const create = command('clients create', {
 
 const list = command('clients list', {
   description: 'list all clients, or a page of them',
-  given: {
+  args: {
     limit: option('<n>', 'show at most n clients', wholeNumber(1, 100_000)),
     after: option('<id>', 'continue after this client, the last one of the previous page', principalId),
   },
@@ -83,7 +83,7 @@ const list = command('clients list', {
 
 const show = command('clients show', {
   description: 'show a client, with the creation and expiry times of its secrets',
-  given: ofClient,
+  args: ofClient,
   effect: 'reads',
   act: async ({ target }, { client: id }) => find(target, id),
   report: showReport,
@@ -92,7 +92,7 @@ const show = command('clients show', {
 const update = command('clients update', {
   description: 'change the specified settings of a client; a change of its account ends its sessions',
   notes: examples,
-  given: {
+  args: {
     ...ofClient,
     name: option('<name>', 'the display name', displayName),
     grant: repeatable('<type>', 'a grant that the client may use (repeatable)', grantTypes),
@@ -100,7 +100,7 @@ const update = command('clients update', {
     noAccount: negation('account', 'log in users of any account'),
     noIntrospect: negation('introspect', 'allow the client to introspect only its own tokens'),
   },
-  refuse: ({ client: _, ...changes }) =>
+  validate: ({ client: _, ...changes }) =>
     Object.values(changes).every(value => value === undefined) &&
     'Specify at least one setting to change. --help lists the settings.',
   effect: 'writes',
@@ -128,7 +128,7 @@ const update = command('clients update', {
 
 const enable = command('clients enable', {
   description: 'enable a disabled client',
-  given: ofClient,
+  args: ofClient,
   effect: 'writes',
   act: async ({ target }, { client: id }) => existing(id, openClients(target).setClientStatus(id, 'enabled')),
   subject: known,
@@ -137,7 +137,7 @@ const enable = command('clients enable', {
 
 const disable = command('clients disable', {
   description: 'disable a client and permanently end its sessions',
-  given: ofClient,
+  args: ofClient,
   effect: 'writes',
   act: async ({ target, confirm }, { client: id }) => {
     const { name } = await find(target, id);
@@ -150,12 +150,12 @@ const disable = command('clients disable', {
 
 const remove = command('clients delete', {
   description: 'permanently delete a client and end its sessions',
-  given: ofClient,
+  args: ofClient,
   effect: 'writes',
   act: async ({ target, confirm }, { client: id }) => {
     const { name } = await find(target, id);
     await confirm(`This permanently deletes client ${id} (${name}) of ${target.label} and ends its sessions.`);
-    return existing(id, eraseClient(target, id));
+    return existing(id, deleteClientData(target, id));
   },
   subject: known,
   report: deletedReport,
@@ -164,7 +164,7 @@ const remove = command('clients delete', {
 const rotateSecret = command('clients rotate-secret', {
   description: 'create a new secret for a client and show it once; the current secret stays valid for a while',
   notes: examples,
-  given: {
+  args: {
     ...ofClient,
     overlapSeconds: option(
       '<s>',
@@ -175,7 +175,7 @@ const rotateSecret = command('clients rotate-secret', {
     dropOldest: flag('end the older of two valid secrets'),
     dropNewest: flag('end the newer of two valid secrets, because its value was lost; the older one stays valid'),
   },
-  refuse: ({ dropOldest, dropNewest }) =>
+  validate: ({ dropOldest, dropNewest }) =>
     dropOldest && dropNewest && "option '--drop-newest' cannot be used with option '--drop-oldest'",
   effect: 'writes',
   act: async ({ target, confirm }, { client: id, ...rotation }) => {
@@ -226,7 +226,7 @@ function changed({
   return { grants: grant, scopes: scope, account, anyAccount, noAccount, graceSeconds, introspect: isIntrospecting };
 }
 
-interface ChangedSettings extends Given<ReturnType<typeof settings>> {
+interface ChangedSettings extends ParsedArgs<ReturnType<typeof settings>> {
   readonly grant?: readonly string[];
   readonly anyAccount?: true;
   readonly noAccount?: true;

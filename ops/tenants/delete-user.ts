@@ -1,6 +1,6 @@
 import { openLockout, openSessions, openUsers } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
-import { eraseUser } from './erase-user.ts';
+import { deleteUserData } from './delete-user-data.ts';
 import { findUser } from './users.ts';
 
 /** Deletes a user, the password and the sessions. The call can be repeated after an interruption. */
@@ -10,7 +10,7 @@ export async function deleteUser({ target, confirm, progress }: Task, reference:
   const { userId, email } = await findUser(users, reference);
   await confirm(`This permanently deletes user ${email} of ${target.label}, with their password and sessions.`);
   let deleted = 0;
-  await eraseUser(data, userId, count => {
+  await deleteUserData(data, userId, count => {
     deleted += count;
     progress(`${deleted} sessions deleted`);
   });

@@ -21,9 +21,9 @@ export interface Imported {
   /** The number of users that the account already has. They stay unchanged. */
   readonly existing: number;
   /** The number of e-mail addresses that belong to another account. */
-  readonly taken: number;
+  readonly conflicting: number;
   /** The number of invalid lines. */
-  readonly wrong: number;
+  readonly invalid: number;
   /** The numbers of created users with a hash that is weaker than Emissor's, by kind of hash. */
   readonly weaker: Readonly<Record<string, number>>;
 }
@@ -40,16 +40,16 @@ export async function importUsers(
   interruption: AbortSignal,
 ): Promise<Imported> {
   const users = openUsers(target);
-  const nameUser = nameCreated(audit);
-  const importUser = (user: ImportedUser) => users.importUser(user, nameUser);
+  const recordUser = makeRecordUser(audit);
+  const importUser = (user: ImportedUser) => users.importUser(user, recordUser);
   return importLines({ lines: linesOf(file), importUser, progress, warn, interruption });
 }
 
 /** Records created users for the audit trail. The last line contains accounts and count, and further lines contain the ids. */
-function nameCreated({ recordResult, recordTarget }: Pick<AuditedTask, 'recordResult' | 'recordTarget'>) {
+function makeRecordUser({ recordResult, recordTarget }: Pick<AuditedTask, 'recordResult' | 'recordTarget'>) {
   const accounts = new Set<string>();
   let count = 0;
-  return function nameUser({ userId, accountId }: User): void {
+  return function recordUser({ userId, accountId }: User): void {
     count += 1;
     if (accounts.size < maxListed) accounts.add(accountId);
     recordResult({ count, accounts: [...accounts] });
@@ -70,7 +70,7 @@ export async function importLines({
   readonly interruption?: AbortSignal;
 }): Promise<Imported> {
   const weaker: Record<string, number> = {};
-  const counts = { lines: 0, created: 0, existing: 0, taken: 0, wrong: 0, weaker };
+  const counts = { lines: 0, created: 0, existing: 0, conflicting: 0, invalid: 0, weaker };
   const iterator = lines[Symbol.asyncIterator]();
   const failures: unknown[] = [];
 
@@ -90,13 +90,13 @@ export async function importLines({
   async function importLine({ number, text }: NumberedLine): Promise<void> {
     const { user, problem } = parseUserLine(text);
     if (user === undefined) {
-      counts.wrong += 1;
+      counts.invalid += 1;
       warn(`line ${number}: ${problem}`);
       return;
     }
     const outcome = await importUser(user);
     counts[outcome] += 1;
-    if (outcome === 'taken') warn(`line ${number}: a user of another account has this e-mail address.`);
+    if (outcome === 'conflicting') warn(`line ${number}: a user of another account has this e-mail address.`);
     if (outcome === 'created') countIfWeak(user);
   }
 
@@ -110,7 +110,7 @@ export async function importLines({
   if (failures.length > 0) throw failures[0];
   const kinds = Object.entries(weaker).map(([kind, count]) => `${kind}: ${count}`);
   if (kinds.length > 0) warn(`the first login of each user replaces these weaker hashes: ${kinds.join(', ')}.`);
-  const failed = counts.taken + counts.wrong;
+  const failed = counts.conflicting + counts.invalid;
   if (failed === 0) return counts;
   throw new CliError(
     `${failed} of ${counts.lines} lines were not imported. The warnings show their numbers. Fix these lines and run the command again. Existing users do not change.`,

@@ -2,8 +2,8 @@ import type { Identity } from '../../lambdas/smoke/smoke-test.ts';
 import { openClients, openSessions, openUsers } from '../stage/stores.ts';
 import type { Target } from '../stage/target.ts';
 import type { NewClient } from '../stores/client-store.ts';
-import { eraseClient } from './erase-client.ts';
-import { eraseUser } from './erase-user.ts';
+import { deleteClientData } from './delete-client-data.ts';
+import { deleteUserData } from './delete-user-data.ts';
 
 /**
  * Creates a client and an admin of an account, with which a program logs in.
@@ -20,7 +20,7 @@ export async function createLogin(
   try {
     await openUsers(target).createUser({ email: username, password, accountId: account, role: 'admin' });
   } catch (error) {
-    await eraseClient(target, created.client.clientId);
+    await deleteClientData(target, created.client.clientId);
     throw error;
   }
   return { clientId: created.client.clientId, clientSecret: created.clientSecret, username, password };
@@ -28,8 +28,8 @@ export async function createLogin(
 
 /** Deletes a client and a user. Failed logins stay until they expire, because callers may have no access to the MAC key. */
 export async function deleteLogin(target: Target, { clientId, username }: Identity): Promise<void> {
-  await eraseClient(target, clientId);
+  await deleteClientData(target, clientId);
   const users = openUsers(target);
   const user = await users.findUserByEmail(username);
-  if (user) await eraseUser({ users, sessions: openSessions(target) }, user.userId);
+  if (user) await deleteUserData({ users, sessions: openSessions(target) }, user.userId);
 }

@@ -47,13 +47,13 @@ const session = makeShape<SessionState>([
 const list = command('sessions list', {
   description: 'list live sessions of a user, of a client, or of a user at a client',
   notes: examples,
-  given: {
+  args: {
     ...ofOwner,
     all: flag('also show ended sessions that are still stored'),
     limit: option('<n>', 'show at most n sessions', wholeNumber(1, 100_000)),
     after: option('<id>', 'continue after this session, the last one of the previous page', sessionId),
   },
-  refuse: ({ user, client }) =>
+  validate: ({ user, client }) =>
     user === undefined && client === undefined && 'Specify the owner of the sessions with --user, --client or both.',
   effect: 'reads',
   act: ({ target }, options) => listSessions(target, options),
@@ -66,9 +66,9 @@ const list = command('sessions list', {
 const end = command('sessions end', {
   description: 'permanently end one session, or all sessions of a user or a client',
   notes: examples,
-  given: { ...ofOwner, session: optionalArgument('session-id', 'the id of the session', sessionId) },
-  refuse: given =>
-    Object.values(given).filter(value => value !== undefined).length !== 1 &&
+  args: { ...ofOwner, session: optionalArgument('session-id', 'the id of the session', sessionId) },
+  validate: args =>
+    Object.values(args).filter(value => value !== undefined).length !== 1 &&
     'Specify exactly one session id, --user or --client.',
   effect: 'writes',
   act: async ({ target, confirm }, { session: id, ...owner }) => {

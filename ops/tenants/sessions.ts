@@ -41,7 +41,7 @@ export interface SessionState {
 export async function listSessions(target: Target, options: ListOptions) {
   const owner = await ownerOf(target, options);
   const store = openSessions(target);
-  if (options.after !== undefined && !(await mayBeSessionOf(owner, options.after, store.findSession))) {
+  if (options.after !== undefined && !(await isPossibleSessionOf(owner, options.after, store.findSession))) {
     const whose = 'userId' in owner ? 'user' : 'client';
     throw new CliError(`"${options.after}" is not a session of that ${whose}. Set --after to the last session shown.`);
   }
@@ -51,12 +51,12 @@ export async function listSessions(target: Target, options: ListOptions) {
   let isMore = true;
   while (isMore && found.length < limit) {
     const page = await store.listSessions(owner, pageSize, after);
-    const wanted = (await inspectSessions(target, page.sessions)).filter(
+    const matching = (await inspectSessions(target, page.sessions)).filter(
       ({ session, endedBy }) =>
         (options.all === true || endedBy === undefined) &&
         (options.client === undefined || session.clientId === options.client),
     );
-    found.push(...wanted);
+    found.push(...matching);
     after = page.next;
     isMore = after !== undefined;
   }
@@ -77,7 +77,7 @@ export function noClient(clientId: string | undefined): CliError {
 }
 
 /** Returns whether a session may belong to the owner. A deleted session may belong to any client. */
-async function mayBeSessionOf(
+async function isPossibleSessionOf(
   owner: SessionOwner,
   sessionId: string,
   findSession: SessionStore['findSession'],

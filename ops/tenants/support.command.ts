@@ -20,7 +20,7 @@ export function support({ stdin, stdout, interruption }: Streams): Noun {
   const open = command('support', {
     description: 'open a read-only console for an account, for an hour or until Ctrl-C; the command is audited',
     notes: examples,
-    given: {
+    args: {
       account: argument('account', 'the id of the account', ordinaryAccountId),
       port: option('<n>', 'the port on 127.0.0.1, or 0 for any free port', wholeNumber(0, 65_535), 0),
       isQuiet: jsonOutput,

@@ -6,8 +6,8 @@ import type { AuditedTask } from '../audit/audit.ts';
 import { CliError } from '../stage/operator.ts';
 import { openClients, openSessions, openUsers, openWebhooks } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
-import { eraseClient } from './erase-client.ts';
-import { eraseUser } from './erase-user.ts';
+import { deleteClientData } from './delete-client-data.ts';
+import { deleteUserData } from './delete-user-data.ts';
 import { createLogin, deleteLogin } from './program-login.ts';
 
 interface SupportOptions {
@@ -58,12 +58,12 @@ async function removeLeftovers(target: Target, account: string, users: readonly 
   for (const client of await openClients(target).listClients({ account })) {
     // A client that an operator created always has a valid secret.
     const isOver = client.name === name && !client.secrets.some(secret => isLiveSecret(secret, now));
-    if (isOver) await eraseClient(target, client.clientId);
+    if (isOver) await deleteClientData(target, client.clientId);
   }
   const stores = { users: openUsers(target), sessions: openSessions(target) };
   for (const { userId, email, createdAt } of users) {
     const isOver = email.endsWith(`@${domain}`) && now > createdAt + secretSeconds * 1_000;
-    if (isOver) await eraseUser(stores, userId);
+    if (isOver) await deleteUserData(stores, userId);
   }
 }
 

@@ -55,7 +55,7 @@ const generatePassword = flag('generate a password and show it once');
 const create = command('users create', {
   description: 'create a user, with a password from a prompt or from standard input',
   notes: examples,
-  given: {
+  args: {
     email: required('<address>', 'the user name of the password grant', emailAddress),
     account: required('<id>', 'the account that the user belongs to', ordinaryAccountId),
     role: required('<role>', 'only admins can manage webhooks', z.enum(roles)),
@@ -80,7 +80,7 @@ const create = command('users create', {
 const importAll = command('users import', {
   description: 'import users with their existing password hashes; existing users do not change',
   notes: `\nHashes:\n${importedKinds.map(kind => `  ${kind}`).join('\n')}`,
-  given: { file: argument('file', 'one JSON object per line: email, account, role, password_hash', filePath) },
+  args: { file: argument('file', 'one JSON object per line: email, account, role, password_hash', filePath) },
   effect: 'writes',
   act: (task, { file }) => untilInterrupted(signal => importUsers(task, file, signal), task.print),
   report: importedReport,
@@ -88,7 +88,7 @@ const importAll = command('users import', {
 
 const list = command('users list', {
   description: 'list all users, the users of an account, or a page of them',
-  given: {
+  args: {
     account: option('<id>', 'only users of this account; reads all users', accountId),
     limit: option('<n>', 'show at most n users', wholeNumber(1, 100_000)),
     after: option('<id>', 'continue after this user, the last one of the previous page', principalId),
@@ -101,7 +101,7 @@ const list = command('users list', {
 
 const show = command('users show', {
   description: 'show a user, with recent failed logins and locks by client',
-  given: ofUser,
+  args: ofUser,
   effect: 'reads',
   act: async ({ target }, { user: reference }) => {
     const user = await findUser(openUsers(target), reference);
@@ -112,7 +112,7 @@ const show = command('users show', {
 
 const enable = command('users enable', {
   description: 'enable a disabled user',
-  given: ofUser,
+  args: ofUser,
   effect: 'writes',
   act: async ({ target }, { user }) =>
     change(target, user, (store, { userId }) => store.setUserStatus(userId, 'enabled')),
@@ -122,7 +122,7 @@ const enable = command('users enable', {
 
 const disable = command('users disable', {
   description: 'disable a user and permanently end their sessions',
-  given: ofUser,
+  args: ofUser,
   effect: 'writes',
   act: async ({ target, confirm }, { user }) => {
     const { email } = await findUser(openUsers(target), user);
@@ -135,7 +135,7 @@ const disable = command('users disable', {
 
 const remove = command('users delete', {
   description: 'permanently delete a user with their address, password and sessions; the command can be repeated',
-  given: ofUser,
+  args: ofUser,
   effect: 'writes',
   act: (task, { user }) => deleteUser(task, user),
   subject: known,
@@ -144,7 +144,7 @@ const remove = command('users delete', {
 
 const unlock = command('users unlock', {
   description: 'clear the failed logins of a user, for all clients',
-  given: ofUser,
+  args: ofUser,
   effect: 'writes',
   act: async ({ target }, { user: reference }) => {
     const user = await findUser(openUsers(target), reference);
@@ -156,7 +156,7 @@ const unlock = command('users unlock', {
 
 const setRole = command('users set-role', {
   description: 'change the role of a user immediately, without ending their sessions',
-  given: { ...ofUser, role: argument('role', 'the new role', z.enum(roles)) },
+  args: { ...ofUser, role: argument('role', 'the new role', z.enum(roles)) },
   effect: 'writes',
   act: async ({ target }, { user, role }) =>
     change(target, user, (store, { userId }) => store.setUserRole(userId, role)),
@@ -167,7 +167,7 @@ const setRole = command('users set-role', {
 
 const setPassword = command('users set-password', {
   description: "change a user's password, end all their sessions and clear failed logins",
-  given: { ...ofUser, generatePassword },
+  args: { ...ofUser, generatePassword },
   effect: 'writes',
   act: async (task, { user: reference, generatePassword }) => {
     const { target } = task;
@@ -190,7 +190,7 @@ const setPassword = command('users set-password', {
 
 const setEmail = command('users set-email', {
   description: "change a user's e-mail address, without ending their sessions",
-  given: { ...ofUser, address: argument('address', 'the new e-mail address', emailAddress) },
+  args: { ...ofUser, address: argument('address', 'the new e-mail address', emailAddress) },
   effect: 'writes',
   act: async ({ target }, { user, address }) =>
     change(target, user, (store, { userId }) => store.setUserEmail(userId, address)),

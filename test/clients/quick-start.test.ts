@@ -7,7 +7,7 @@ import { pairs } from '../../site/pages.ts';
 import { documents } from '../support/contract/document.ts';
 import { mapHost, startReceiver } from '../support/e2e-receiver.ts';
 import { callApi, createClient, createUser, logIn, publish, register } from '../support/e2e-service.ts';
-import { authUrl, baseUrl, describeWith, plant, until } from '../support/e2e-target.ts';
+import { authUrl, baseUrl, describeWith, registerSecret, until } from '../support/e2e-target.ts';
 import { freePort } from '../support/free-port.ts';
 import { type CodeBlock, readPage } from '../support/markdown-page.ts';
 
@@ -71,7 +71,7 @@ until [ -e ${startedFile} ]; do sleep 0.1; done`;
         existsSync(secretFile) ? readFileSync(secretFile, 'utf8') : undefined,
       );
       expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-      plant(secret);
+      registerSecret(secret);
       const start = receiver.replace('whsec_...', secret).replaceAll('8080', String(port));
       const other = runShell([start], { HOME: folder });
       test.onTestFinished(other.stop);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { User } from '../../tools/support/accounts.ts';
 import { mapHost } from '../support/e2e-receiver.ts';
 import { callApi, createClient, openSession, publish, register, type Session } from '../support/e2e-service.ts';
-import { describeWith, plant, until } from '../support/e2e-target.ts';
+import { describeWith, registerSecret, until } from '../support/e2e-target.ts';
 import { inlineCode, readPage } from '../support/markdown-page.ts';
 import { makeSampleReceiver, type SampleReceiver, sampleLanguages } from './sample-receiver.ts';
 
@@ -99,7 +99,7 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
 
     it('accepts deliveries with the old and the new secret during a rotation', async () => {
       const replaced = await callApi('POST', `/v1/webhooks/${event}/segredo`, { token: session.token });
-      const newSecret = plant(String(replaced.json?.segredo));
+      const newSecret = registerSecret(String(replaced.json?.segredo));
       expect(await resultOf(await requestTest())).toMatchObject({ ultimo_status: 204 });
       await receiver.start(newSecret);
       expect(await resultOf(await requestTest())).toMatchObject({ ultimo_status: 204 });

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Client } from '../../tools/support/accounts.ts';
 import { mapHost, type Receiver, startReceiver } from '../support/e2e-receiver.ts';
-import { createClient, openSession, publish, register, type Session, settled } from '../support/e2e-service.ts';
+import { createClient, openSession, publish, register, type Session, untilSettled } from '../support/e2e-service.ts';
 import { authUrl, baseUrl, describeWith } from '../support/e2e-target.ts';
 import { pythonEnvironment } from '../support/python-environment.ts';
 
@@ -39,7 +39,7 @@ describeWith(['names'], 'Schemathesis', () => {
     const { account } = session.user;
     await register(session, { evento, url: 'https://hooks.example.com/emissor' });
     delivered = await publish(account, { event: evento, id_demanda: 1 });
-    expect(await settled(delivered)).toMatchObject({ state: 'entregue' });
+    expect(await untilSettled(delivered)).toMatchObject({ state: 'entregue' });
     return () => receiver.stop();
   });
 

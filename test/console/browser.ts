@@ -22,19 +22,19 @@ export interface Window {
   readonly page: Page;
   /** The base URL of the pages, without a trailing slash. */
   readonly base: string;
-  readonly troubles: readonly string[];
+  readonly problems: readonly string[];
 }
 
 /** Collects the script errors, policy violations and requests to other hosts of a page. */
-export function collectTroubles(page: Page, host: string): string[] {
-  const troubles: string[] = [];
-  page.on('console', message => message.type() === 'error' && troubles.push(message.text()));
-  page.on('pageerror', error => troubles.push(error.message));
+export function collectProblems(page: Page, host: string): string[] {
+  const problems: string[] = [];
+  page.on('console', message => message.type() === 'error' && problems.push(message.text()));
+  page.on('pageerror', error => problems.push(error.message));
   page.on('request', request => {
     const url = new URL(request.url());
-    if (/^https?:$/.test(url.protocol) && url.host !== host) troubles.push(`sent a request to ${url.host}`);
+    if (/^https?:$/.test(url.protocol) && url.host !== host) problems.push(`sent a request to ${url.host}`);
   });
-  return troubles;
+  return problems;
 }
 
 /** Opens a console in a new browser context, with a link or with credentials in the sign-in form. */
@@ -46,7 +46,7 @@ export async function openWindow(
 ): Promise<Window> {
   const context = await browser.newContext({ locale: 'en-US', ...options });
   const page = await context.newPage();
-  const troubles = collectTroubles(page, new URL(link).host);
+  const problems = collectProblems(page, new URL(link).host);
   await page.goto(link);
   if (credentials) {
     if (options.javaScriptEnabled !== false) await expectAccessible(page);
@@ -58,7 +58,7 @@ export async function openWindow(
     await page.click('form[action$="/sign-in"] button');
   }
   await page.waitForURL(url => url.pathname.length > 10);
-  return { context, page, base: page.url().replace(/\/$/, ''), troubles };
+  return { context, page, base: page.url().replace(/\/$/, ''), problems };
 }
 
 /** Asserts that axe finds no violations and that no content overflows the window or its card. */
@@ -83,7 +83,7 @@ export async function expectContrast(page: Page): Promise<void> {
 }
 
 /** Asserts that each action button is at most `maxStops` Tab stops from the start of the page or from a skip link. */
-export async function expectShortPaths(page: Page, maxStops = 10): Promise<void> {
+export async function expectReachableByKeyboard(page: Page, maxStops = 10): Promise<void> {
   const far = new Set<string>(await page.evaluate(`${actionNames}`));
   const skips = await page.locator('a.skip').count();
   for (let skip = -1; skip < skips; skip++) {
@@ -148,7 +148,7 @@ const faintGraphics = `(() => {
 })()`;
 
 /** Saves a screenshot for the docs in the folder `EMISSOR_PICTURES`. The suffix marks a language other than English. */
-export async function keepPicture(page: Page, suffix = ''): Promise<void> {
+export async function saveScreenshot(page: Page, suffix = ''): Promise<void> {
   const folder = process.env.EMISSOR_PICTURES;
   const { pathname, search } = new URL(page.url());
   const size = { 360: 'phone', 768: 'tablet' }[page.viewportSize()?.width ?? 0] ?? 'desktop';

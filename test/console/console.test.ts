@@ -18,21 +18,21 @@ import {
   publish,
   register,
   type Session,
-  settled,
+  untilSettled,
 } from '../support/e2e-service.ts';
 import { authUrl, baseUrl, startOwnRun, until } from '../support/e2e-target.ts';
 import {
   expectAccessible,
   expectContrast,
-  expectShortPaths,
-  keepPicture,
+  expectReachableByKeyboard,
   openWindow,
+  saveScreenshot,
   startBrowser,
 } from './browser.ts';
 
 // Tests the pages in a browser. The bundle that integrators run serves the pages.
 
-const hostile = `<script>document.title='run'</script><img src=x onerror="document.title='run'">`;
+const hostileResponse = `<script>document.title='run'</script><img src=x onerror="document.title='run'">`;
 const folder = mkdtempSync(path.join(tmpdir(), 'emissor-console-'));
 const file = path.join(folder, 'emissor-console.mjs');
 let browser: Browser;
@@ -69,7 +69,7 @@ beforeAll(async () => {
   session = await openSession(client);
   served = await serve();
   receiver.script('/works', { status: 200 }, { status: 500 }, { status: 200 });
-  receiver.script('/fails', { status: 503, body: hostile });
+  receiver.script('/fails', { status: 503, body: hostileResponse });
   receiver.script('/gone', { status: 410 });
   await register(session, { evento: 'demanda.criada', url: receiver.url('/works'), autorizacao: 'Bearer canary' });
   await register(session, { evento: 'proposta.recebida', url: receiver.url('/fails') });
@@ -80,7 +80,7 @@ beforeAll(async () => {
   failedId = await send('proposta.recebida', { id_proposta: 77 });
   const heldId = await send('demanda.finalizada');
   await send('demanda.cancelada'); // without a webhook
-  await Promise.all([failedId, heldId].map(id => settled(id)));
+  await Promise.all([failedId, heldId].map(id => untilSettled(id)));
 }, 120_000);
 afterAll(async () => {
   await Promise.all([browser.close(), receiver.stop(), served.stop()]);
@@ -111,7 +111,7 @@ describe('every page', () => {
   ] as const)(
     'passes axe on %s, fits the window, and sends requests only to its own host',
     async (_, options) => {
-      const { page, base, troubles, context } = await open(options);
+      const { page, base, problems, context } = await open(options);
       for (const below of paths()) {
         const response = await page.goto(base + below);
         const content = await page.content();
@@ -121,10 +121,10 @@ describe('every page', () => {
           expect([below, content.includes(secret)]).toEqual([below, false]);
         await expectAccessible(page);
         await expectContrast(page);
-        await keepPicture(page);
-        await expectShortPaths(page);
+        await saveScreenshot(page);
+        await expectReachableByKeyboard(page);
       }
-      expect(troubles).toEqual([]);
+      expect(problems).toEqual([]);
       await context.close();
     },
     120_000,
@@ -134,7 +134,7 @@ describe('every page', () => {
     const { page, base, context } = await open({ viewport: { width: 1440, height: 900 }, locale: 'pt-BR' });
     await page.goto(base + webhook('proposta.recebida'));
     expect(await page.textContent('main')).toContain('Entregas');
-    await keepPicture(page, '-pt');
+    await saveScreenshot(page, '-pt');
     await context.close();
   });
 
@@ -201,9 +201,9 @@ describe('an open page', () => {
 
 it('a site on another port gets no cookie, and can neither read nor change the webhooks', async () => {
   const { context, base } = await open();
-  const seen: IncomingHttpHeaders[] = [];
+  const requestHeaders: IncomingHttpHeaders[] = [];
   const site = createServer((request, response) => {
-    seen.push(request.headers);
+    requestHeaders.push(request.headers);
     response.setHeader('content-type', 'text/html');
     response.end(`<form method="post" action="${base}${webhook('demanda.criada')}/delete"><button>x</button></form><script>
       fetch('${base}/', { credentials: 'include' }).then(() => { document.title = 'read' }, () => { document.title = 'refused' });
@@ -214,7 +214,7 @@ it('a site on another port gets no cookie, and can neither read nor change the w
   await other.waitForFunction("document.title === 'refused'");
   await other.click('button');
   expect(await other.textContent('main')).toContain('another site');
-  expect(seen.every(({ cookie }) => cookie === undefined)).toBe(true);
+  expect(requestHeaders.every(({ cookie }) => cookie === undefined)).toBe(true);
   expect((await callApi('GET', '/v1/webhooks/demanda.criada', session)).status).toBe(200);
   await context.close();
   site.close();
@@ -231,7 +231,7 @@ it('two clicks lead from the list to the cause of missing deliveries', async () 
   await page.locator('#deliveries td a').first().click();
   await page.waitForURL(/deliveries/);
   expect(await page.textContent('h1')).toContain('your server returned 503');
-  expect(await page.textContent('#attempts')).toContain(hostile);
+  expect(await page.textContent('#attempts')).toContain(hostileResponse);
   await context.close();
 });
 
@@ -241,7 +241,7 @@ describe('a new user', () => {
   it('reaches a verified delivery from the link of `npm start` by clicking', async () => {
     const run = await startOwnRun();
     const link = await until('the link', async () => /console +(http\S+)/.exec(readFileSync(run.logFile, 'utf8'))?.[1]);
-    const { page, base, troubles, context } = await openWindow(browser, link);
+    const { page, base, problems, context } = await openWindow(browser, link);
     await page.click('main a:has-text("First steps")');
     await done(page, 1);
     expect(await page.textContent('#step-1')).toContain('account_id');
@@ -265,7 +265,7 @@ describe('a new user', () => {
     const received: ReceivedDelivery[] = JSON.parse(await deliveries.text());
     const { headers = {}, body = '' } = received.find(one => one.headers['webhook-id'] === id) ?? {};
     expect(() => new Webhook(secret).verify(body, headers)).not.toThrow();
-    expect([base.length > 20, troubles]).toEqual([true, []]);
+    expect([base.length > 20, problems]).toEqual([true, []]);
     await context.close();
     await run.stop();
   }, 120_000);

@@ -12,9 +12,9 @@ import {
   publish,
   register,
   type Session,
-  settled,
+  untilSettled,
 } from '../support/e2e-service.ts';
-import { authUrl, baseUrl, plant, until } from '../support/e2e-target.ts';
+import { authUrl, baseUrl, registerSecret, until } from '../support/e2e-target.ts';
 
 // Tests each action of the console as an admin, as a reader, and as the admin of another account. The API shows the result.
 
@@ -22,7 +22,7 @@ type Role = 'admin' | 'reader' | 'foreign admin';
 const roles: readonly Role[] = ['admin', 'reader', 'foreign admin'];
 const event = 'demanda.criada';
 const own = `/webhooks/${event}`;
-const authorization = plant('Bearer canary-of-the-authorization');
+const authorization = registerSecret('Bearer canary-of-the-authorization');
 
 let receiver: Receiver;
 let client: Client;
@@ -68,7 +68,7 @@ async function deliver(status: number): Promise<string> {
   await reset();
   receiver.script('/hooks', { status });
   const id = await publish(session.user.account, { event, id_demanda: 1 });
-  await settled(id);
+  await untilSettled(id);
   receiver.script('/hooks', { status: 200 });
   return id;
 }
@@ -158,7 +158,7 @@ it('shows the new signing secret once', async () => {
   await open(own);
   const page = await post(`${own}/secret`, { immediate: 'yes' });
   const [secret = ''] = /whsec_[\w+/=]+/.exec(page.html) ?? [];
-  plant(secret);
+  registerSecret(secret);
   const before = receiver.received('/hooks').length;
   await post(`${own}/test`);
   const sent = (await receiver.waitFor('/hooks', before + 1)).at(-1);

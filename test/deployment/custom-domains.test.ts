@@ -15,28 +15,28 @@ step('dev: deploy', async () => {
 
 step('dev: with custom domains, both hosts of each API respond and accept tokens of both hosts', async () => {
   const gateway = hostsOf('dev');
-  const own = { auth: 'auth.domain.example.com', base: 'base.domain.example.com' };
+  const customHosts = { auth: 'auth.domain.example.com', base: 'base.domain.example.com' };
   const [client, user] = await createAccounts('dev', 'domain');
   const acm = new ACMClient(emulator().settings);
   const certificate = new RequestCertificateCommand({ DomainName: '*.domain.example.com', ValidationMethod: 'DNS' });
   const { CertificateArn: certificateArn } = await acm.send(certificate);
   copy().configure('dev', {
-    authDomain: { name: own.auth, certificateArn },
-    baseDomain: { name: own.base, certificateArn },
+    authDomain: { name: customHosts.auth, certificateArn },
+    baseDomain: { name: customHosts.base, certificateArn },
   });
   expect([...(await preflight('dev')).problems.keys()]).toContain('domains');
   succeeded(await deploy('dev'));
-  expect(hostsOf('dev')).toEqual(own);
-  for (const { auth } of [gateway, own]) {
+  expect(hostsOf('dev')).toEqual(customHosts);
+  for (const { auth } of [gateway, customHosts]) {
     const metadata = await send(auth, '/.well-known/oauth-authorization-server');
-    expect(metadata).toMatchObject({ issuer: `https://${own.auth}` });
+    expect(metadata).toMatchObject({ issuer: `https://${customHosts.auth}` });
     const form = { grant_type: 'password', username: user.email, password: user.password };
     const { access_token: token } = await send(auth, '/oauth/v1/token', {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams({ ...form, client_id: client.clientId, client_secret: client.clientSecret }).toString(),
     });
-    for (const { base } of [gateway, own]) {
+    for (const { base } of [gateway, customHosts]) {
       const webhooks = await send(base, '/v1/webhooks', { headers: { authorization: `Bearer ${token}` } });
       expect(webhooks).toMatchObject({ webhooks: [] });
     }

@@ -29,10 +29,10 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
     'start the emulator, and install the emulator and cfn-lint if necessary',
     async () => {
       const python = await pythonEnvironment('deployment', pythonRequirements);
-      const own = await startEmulator(python, inFolder('emulator'));
-      started = { emulator: own, copy: makeWorkCopy(inFolder(), own.environment, commandLimit), python };
+      const emulator = await startEmulator(python, inFolder('emulator'));
+      started = { emulator, copy: makeWorkCopy(inFolder(), emulator.environment, commandLimit), python };
       for (const [stage, values] of Object.entries(stages)) copy().configure(stage, values);
-      return own.endpoint;
+      return emulator.endpoint;
     },
     660_000,
   );

@@ -8,7 +8,7 @@ import { startInternet } from '@emissor/cloud/testing';
 import { makeReceiver } from '../../ops/local/receiver.ts';
 import { freePort } from '../support/free-port.ts';
 import { cleanEnvironment } from '../support/run-node.ts';
-import { recordedResources } from './infidelities.ts';
+import { recordedResources } from './emulator-differences.ts';
 import { makeInventory } from './inventory.ts';
 
 /** The PyPI packages that the deployment tests need. Without `cryptography`, MiniStack's KMS cannot create data key pairs. */

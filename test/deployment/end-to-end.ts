@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { JsonTestResults } from 'vitest/node';
 import { root, runNode } from '../support/run-node.ts';
 import type { Emulator } from './emulator.ts';
-import { failing } from './infidelities.ts';
+import { expectedFailures } from './emulator-differences.ts';
 
 /** The values for the file of each stage. With these values, tests do not wait for long retries or lockouts. */
 export const trialValues = {
@@ -18,7 +18,7 @@ const attempts = trialValues.retrySchedule.split(',').length + 1;
 /** Additional values for a stage with scheduled smoke tests. Their receiver is in the emulated Internet of the functions. */
 export const smokeValues = { smokeReceiverUrl: 'https://receiver.example.com/smoke', smokeSchedule: '12h' };
 
-/** Runs the end-to-end tests against a deployed stage with `trialValues`. Exactly the tests that `infidelities.ts` lists must fail. */
+/** Runs the end-to-end tests against a deployed stage with `trialValues`. Exactly the tests that `emulator-differences.ts` lists must fail. */
 export async function runEndToEnd(emulator: Emulator, outputsFile: string) {
   const environment = {
     ...emulator.environment,
@@ -37,8 +37,8 @@ export async function runEndToEnd(emulator: Emulator, outputsFile: string) {
     ? JSON.parse(readFileSync(reportFile, 'utf8'))
     : { testResults: [] };
   const tests = testResults.flatMap(testsOf);
-  const again = output.match(/\(retry x1\)/g)?.length ?? 0; // passed only at the second attempt
-  return { counts: countsOf(tests), again, problems: problemsIn(tests), output };
+  const retried = output.match(/\(retry x1\)/g)?.length ?? 0; // passed only at the second attempt
+  return { counts: countsOf(tests), retried, problems: problemsIn(tests), output };
 }
 
 /** The tests that read the log of a local run. A deployed stage has no such file. */
@@ -58,16 +58,19 @@ function countsOf(tests: readonly ReportedTest[]): Readonly<Record<ReportedTest[
 
 /** Returns the problems that are not known differences of the emulator, with one line for each. */
 function problemsIn(tests: readonly ReportedTest[]): readonly string[] {
-  const isExpected = (test: ReportedTest) => failing.some(([file, name]) => file === test.file && name === test.name);
+  const isExpected = (test: ReportedTest) =>
+    expectedFailures.some(([file, name]) => file === test.file && name === test.name);
   const unexpected = tests
     .filter(test => test.status === 'failed' && !isExpected(test))
     .map(({ file, name, message }) => `${file}: "${name}" failed: ${message}`);
   const skipped = tests
     .filter(({ status, file }) => status === 'skipped' && file !== localSuite)
     .map(({ file, name }) => `${file}: "${name}" was skipped.`);
-  const obsolete = failing.flatMap(([file, name]) => {
+  const obsolete = expectedFailures.flatMap(([file, name]) => {
     const status = tests.find(test => test.file === file && test.name === name)?.status ?? 'missing';
-    return status === 'failed' ? [] : [`infidelities.ts lists "${name}" of ${file}, but its status is ${status}.`];
+    return status === 'failed'
+      ? []
+      : [`emulator-differences.ts lists "${name}" of ${file}, but its status is ${status}.`];
   });
   const none = countsOf(tests).passed === 0 ? ['No end-to-end test passed.'] : [];
   return [...unexpected, ...skipped, ...obsolete, ...none];

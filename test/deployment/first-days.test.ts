@@ -220,8 +220,8 @@ step('prod: destroy retains stateful resources and does not change dev', async (
 
 step('prod: preflight reports the retained resources', async () => {
   const { code, problems } = await preflight('prod');
-  expect({ code, checks: [...problems.keys()] }).toEqual({ code: 1, checks: ['domains', 'left-overs'] });
-  return problems.get('left-overs');
+  expect({ code, checks: [...problems.keys()] }).toEqual({ code: 1, checks: ['domains', 'retained resources'] });
+  return problems.get('retained resources');
 });
 
 step('dev: destroy deletes all resources of dev', async () => {
@@ -290,11 +290,11 @@ async function lint(templates: readonly string[]): Promise<void> {
 }
 
 async function endToEnd(stage: string): Promise<string> {
-  const { counts, again, problems, output } = await runEndToEnd(emulator(), outputsFileOf(stage));
+  const { counts, retried, problems, output } = await runEndToEnd(emulator(), outputsFileOf(stage));
   // Problems are last, because the start of long output is truncated.
   if (problems.length > 0) throw new Error(`${output}\n\n${problems.join('\n')}`);
   const { passed, failed, skipped } = counts;
-  return `${passed} passed, ${failed} failed as expected on the emulator, ${skipped} skipped${again > 0 ? `; ${again} passed at the second attempt` : ''}`;
+  return `${passed} passed, ${failed} failed as expected on the emulator, ${skipped} skipped${retried > 0 ? `; ${retried} passed at the second attempt` : ''}`;
 }
 
 const statefulKinds: Readonly<Record<string, string>> = {

@@ -4,7 +4,7 @@ import { ResourceOwnerPassword } from 'simple-oauth2';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Client, User } from '../../tools/support/accounts.ts';
 import { createClient, createUser } from '../support/e2e-service.ts';
-import { authUrl, baseUrl, plant } from '../support/e2e-target.ts';
+import { authUrl, baseUrl, registerSecret } from '../support/e2e-target.ts';
 
 // The client libraries of integrators send all requests here. In a local run, {auth_url} uses plain HTTP, which strict libraries must allow.
 
@@ -17,11 +17,11 @@ beforeAll(async () => {
 });
 
 const credentials = () => ({ username: user.email, password: user.password });
-const plantTokens = <Tokens extends { access_token: string; refresh_token?: string | undefined }>(
+const registerTokens = <Tokens extends { access_token: string; refresh_token?: string | undefined }>(
   tokens: Tokens,
 ): Tokens => {
-  plant(tokens.access_token);
-  if (tokens.refresh_token !== undefined) plant(tokens.refresh_token);
+  registerSecret(tokens.access_token);
+  if (tokens.refresh_token !== undefined) registerSecret(tokens.refresh_token);
   return tokens;
 };
 const bothTokens = { access_token: expect.any(String), refresh_token: expect.any(String), expires_in: 900 };
@@ -40,14 +40,14 @@ describe('openid-client', () => {
 
   it.each(methods)('logs in, refreshes, introspects and revokes, with the secret in %s', async (_case, auth) => {
     const config = await connect(auth(client.clientSecret));
-    const first = plantTokens(await openid.genericGrantRequest(config, 'password', credentials()));
+    const first = registerTokens(await openid.genericGrantRequest(config, 'password', credentials()));
     expect(first).toMatchObject(bothTokens);
     expect(first.expiresIn()).toBeGreaterThan(890);
 
-    const second = plantTokens(await openid.refreshTokenGrant(config, first.refresh_token ?? ''));
+    const second = registerTokens(await openid.refreshTokenGrant(config, first.refresh_token ?? ''));
     expect(second).toMatchObject(bothTokens);
     const narrow = { scope: 'webhooks:read' };
-    const third = plantTokens(await openid.refreshTokenGrant(config, second.refresh_token ?? '', narrow));
+    const third = registerTokens(await openid.refreshTokenGrant(config, second.refresh_token ?? '', narrow));
     expect(third.scope).toBe('webhooks:read');
 
     const resource = new URL(`${baseUrl}/v1/webhooks`);
@@ -94,11 +94,11 @@ describe('simple-oauth2', () => {
     ['the body', 'body', {}],
   ])('logs in, refreshes and revokes, with the secret in %s', async (_case, method, options) => {
     const first = await connect(method, options).getToken({ ...credentials(), scope: ['webhooks:read'] });
-    plantTokens(first.token);
+    registerTokens(first.token);
     expect(first.token).toMatchObject({ ...bothTokens, scope: 'webhooks:read' });
     expect(first.expired(890)).toBe(false);
     const second = await first.refresh();
-    plantTokens(second.token);
+    registerTokens(second.token);
     expect(second.token).toMatchObject(bothTokens);
     expect(second.token.refresh_token).not.toBe(first.token.refresh_token);
     await second.revokeAll();

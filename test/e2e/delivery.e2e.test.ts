@@ -14,7 +14,7 @@ import {
   publish,
   register,
   type Session,
-  settled,
+  untilSettled,
 } from '../support/e2e-service.ts';
 import { demandsUrl, describeWith, until } from '../support/e2e-target.ts';
 import { blocksOf, readPage } from '../support/markdown-page.ts';
@@ -104,9 +104,9 @@ describeWith(['names'], 'a delivery', () => {
     await register(session, { evento: 'demanda.criada', url: receiver.url(path) });
     const first = { event: 'demanda.criada', id_demanda: 3, id: `pedido-${unique()}-ção` };
     const last = { event: 'demanda.criada', id_demanda: 4, id: unique() };
-    await settled(await publish(account, first));
+    await untilSettled(await publish(account, first));
     await publish(account, first);
-    await settled(await publish(account, last));
+    await untilSettled(await publish(account, last));
     const ids = receiver.received(path).map(delivery => delivery.headers['webhook-id']);
     expect(ids).toEqual([first, last].map(({ event, id }) => deliveryId(account, event, id)));
   });

@@ -10,7 +10,7 @@ import {
   publish,
   register,
   type Session,
-  settled,
+  untilSettled,
 } from '../support/e2e-service.ts';
 import { describeWith, until } from '../support/e2e-target.ts';
 
@@ -38,7 +38,7 @@ describeWith(['names'], 'the history of a webhook', () => {
   const suspendByEvent = async (): Promise<string> => {
     receiver.script('/history', { status: 410 });
     const id = await publish(account(), { event: evento, id_demanda: 2 });
-    expect(await settled(id)).toMatchObject({ state: 'retida' });
+    expect(await untilSettled(id)).toMatchObject({ state: 'retida' });
     expect((await call('GET', '')).json).toMatchObject({ estado: 'suspenso', motivo_suspensao: 'gone' });
     receiver.script('/history', { status: 200 });
     return id;
@@ -72,7 +72,7 @@ describeWith(['names'], 'the history of a webhook', () => {
     const { status, headers, json } = await call('POST', '/reenvios', body);
     expect(status).toBe(202);
     expect(headers.get('location')).toBe(`${base}/reenvios/${json?.id}`);
-    expect(await settled(held)).toMatchObject({ state: 'entregue' });
+    expect(await untilSettled(held)).toMatchObject({ state: 'entregue' });
     expect((await call('GET', `/reenvios/${json?.id}`)).json).toMatchObject({ id: json?.id, enviadas: 1 });
     expect((await call('DELETE', `/reenvios/${json?.id}`)).status).toBe(204);
   });
@@ -89,8 +89,8 @@ describeWith(['names'], 'the history of a webhook', () => {
     expect(await ops(['webhooks', 'show', ...options])).toMatchObject({ webhookId: null, status: 'suspenso' });
 
     const body = { evento, url: receiver.url('/history') };
-    const again = await callApi('POST', '/v1/webhooks', { token: session.token, body });
-    expect(again).toMatchObject({ status: 201, json: { estado: 'suspenso', motivo_suspensao: 'operador' } });
+    const second = await callApi('POST', '/v1/webhooks', { token: session.token, body });
+    expect(second).toMatchObject({ status: 201, json: { estado: 'suspenso', motivo_suspensao: 'operador' } });
     expectProblem(await call('POST', '/reativacao'), 409, 'suspended_by_operator');
     await ops(['webhooks', 'reactivate', ...options]);
     expect((await call('GET', '')).json).toMatchObject({ estado: 'ativo' });

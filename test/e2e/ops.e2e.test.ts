@@ -18,9 +18,9 @@ import {
   postForm,
   register,
   send,
-  settled,
+  untilSettled,
 } from '../support/e2e-service.ts';
-import { describeWith, plant, until } from '../support/e2e-target.ts';
+import { describeWith, registerSecret, until } from '../support/e2e-target.ts';
 
 // test/unit/ops tests the commands. These tests check their effect on the service.
 
@@ -30,7 +30,7 @@ it('after a rotation, the new and previous secrets work, or only the new secret 
   const [client, user] = await Promise.all([createClient(), createUser()]);
   const rotate = async (...options: string[]) => {
     const args = ['clients', 'rotate-secret', client.clientId, ...options];
-    return plant((await ops<{ clientSecret: string }>(args)).clientSecret);
+    return registerSecret((await ops<{ clientSecret: string }>(args)).clientSecret);
   };
   const statusesWith = (...secrets: readonly string[]) =>
     Promise.all(
@@ -59,7 +59,7 @@ it('an operator can end one session without ending the other sessions of the use
 
 it('a user logs in with the exact password, including spaces, or with the password of an imported hash', async () => {
   const client = await createClient();
-  const own = { email: `${unique()}@e2e.example.com`, password: plant(`  Senha ${unique()}  `) };
+  const own = { email: `${unique()}@e2e.example.com`, password: registerSecret(`  Senha ${unique()}  `) };
   const args = ['users', 'create', '--email', own.email, '--account', 'acme', '--role', 'member'];
   await ops(args, `${own.password}\n`);
   await getTokens(passwordGrant(client, own));
@@ -67,8 +67,8 @@ it('a user logs in with the exact password, including spaces, or with the passwo
 
   const folder = await mkdtemp(path.join(tmpdir(), 'emissor-import-'));
   onTestFinished(() => rm(folder, { recursive: true }));
-  const imported = { email: `${unique()}@example.com`, password: plant(`pa ss+é ${unique()}`) };
-  const password_hash = plant(await bcrypt(imported.password, 6));
+  const imported = { email: `${unique()}@example.com`, password: registerSecret(`pa ss+é ${unique()}`) };
+  const password_hash = registerSecret(await bcrypt(imported.password, 6));
   const file = path.join(folder, 'users.ndjson');
   await writeFile(file, JSON.stringify({ email: imported.email, account: 'acme', role: 'admin', password_hash }));
   for (const created of [1, 0]) {
@@ -84,7 +84,7 @@ interface Found {
 }
 
 /** Finds an event, and retries, because the log becomes searchable shortly after the service processes the event. */
-const findKnown = (...reference: string[]) =>
+const findEvent = (...reference: string[]) =>
   until(`a verdict on ${reference.join(' ')}`, async () => {
     const found = await ops<Found>(['events', 'find', ...reference]);
     return found.verdict === 'unknown' ? undefined : found;
@@ -108,9 +108,9 @@ describeWith(['names'], 'an event that an operator publishes', () => {
     const [delivery] = await receiver.waitFor('/published', 1);
     expect(delivery?.headers['webhook-id']).toBe(published.deliveryId);
     expect(JSON.parse(delivery?.body ?? '')).toMatchObject({ id_demanda: 42, id_proposta: 7 });
-    await settled(published.deliveryId);
+    await untilSettled(published.deliveryId);
     for (const reference of [[published.deliveryId], event, [published.messageId]])
-      expect(await findKnown(...reference)).toMatchObject({ verdict: 'delivered', ...published });
+      expect(await findEvent(...reference)).toMatchObject({ verdict: 'delivered', ...published });
   });
 });
 
@@ -123,22 +123,22 @@ describeWith(['engines'], 'an event without a delivery', () => {
     );
     const event = ['--account', account, '--event', evento];
     for (const reference of [[...event, '--id', 'nobody'], [messageId]])
-      expect(await findKnown(...reference)).toMatchObject({ verdict: 'no webhook', messageId });
+      expect(await findEvent(...reference)).toMatchObject({ verdict: 'no webhook', messageId });
 
     const rejected = await send(JSON.stringify({ id_conta: account, event: evento, id: 'bad' }), account);
     const why = expect.stringMatching(/as malformed \(id_demanda: /);
     const found = { verdict: 'rejected', why, messageId: rejected, deliveryId: deliveryId(account, evento, 'bad') };
-    expect(await findKnown(rejected)).toMatchObject(found);
+    expect(await findEvent(rejected)).toMatchObject(found);
     await until('its line in the log', async () => {
-      const { why } = await findKnown(rejected);
+      const { why } = await findEvent(rejected);
       return why.includes(`"dlq show ${rejected}`) || undefined;
     });
-    const shown = { reason: 'malformed', detail: expect.stringMatching(/^id_demanda/), sender: expect.any(String) };
-    expect(await onceVisible('show', rejected)).toMatchObject({ messageId: rejected, ...shown, copies: 1 });
+    const expected = { reason: 'malformed', detail: expect.stringMatching(/^id_demanda/), sender: expect.any(String) };
+    expect(await onceVisible('show', rejected)).toMatchObject({ messageId: rejected, ...expected, copies: 1 });
     expect(await onceVisible('discard', rejected)).toEqual({ discarded: 1 });
     await expect(ops(['dlq', 'show', rejected])).rejects.toThrow(rejected);
     await send(JSON.stringify({ id_conta: account, event: 'demanda.inventada', id_demanda: 1, id: 'x' }), account);
-    expect(await findKnown('--account', account, '--event', 'demanda.inventada', '--id', 'x')).toMatchObject({
+    expect(await findEvent('--account', account, '--event', 'demanda.inventada', '--id', 'x')).toMatchObject({
       verdict: 'rejected',
       why: expect.stringContaining('as unknown_event'),
     });

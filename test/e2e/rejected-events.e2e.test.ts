@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { unique } from '../../tools/support/accounts.ts';
 import { snsClientOf, sqsClientOf } from '../../tools/support/engines.ts';
 import { send } from '../support/e2e-service.ts';
-import { describeWith, output, outputs, plant, until } from '../support/e2e-target.ts';
+import { describeWith, output, outputs, registerSecret, until } from '../support/e2e-target.ts';
 import { subscribeQueue } from '../support/topic-queue.ts';
 
 // A topic notifies publishers of rejected events (contract, section 6).
@@ -49,7 +49,7 @@ describeWith(['engines'], 'the notice of a rejected event', () => {
   afterAll(() => queue?.stop());
 
   it('has the message id, event id, sender, reason and detail, and no other part of the body', options, async () => {
-    const canary = plant(`Canary${unique()}`);
+    const canary = registerSecret(`Canary${unique()}`);
     const own = { id_conta: 'e2e', event: 'demanda.criada', id: `own-${unique()}` };
     const body = JSON.stringify({ ...own, id_demanda: canary, autorizacao: canary, [canary]: 1 });
     const { body: notice, attributes } = await noticeOf(queue, body, `AIDA${unique()}`);
@@ -67,14 +67,14 @@ describeWith(['engines'], 'the notice of a rejected event', () => {
 
 describeWith(['engines'], 'a subscription with a filter by sender', () => {
   it('receives only the notices of all sessions of that role', options, async () => {
-    const [mine, other] = [`AROA${unique()}`, `AROA${unique()}`];
-    const queue = await subscribe({ sender: [{ prefix: mine }] });
+    const [roleId, other] = [`AROA${unique()}`, `AROA${unique()}`];
+    const queue = await subscribe({ sender: [{ prefix: roleId }] });
     const others = await subscribe({ sender: [{ prefix: other }] });
     try {
       await noticeOf(others, 'no JSON', `${other}:session`);
-      for (const sender of [`${mine}:one`, `${mine}:two`])
+      for (const sender of [`${roleId}:one`, `${roleId}:two`])
         expect((await noticeOf(queue, 'no JSON', sender)).body.sender).toBe(sender);
-      for (const { body } of await queue.received()) expect(body.sender).toMatch(new RegExp(`^${mine}:`));
+      for (const { body } of await queue.received()) expect(body.sender).toMatch(new RegExp(`^${roleId}:`));
     } finally {
       await queue.stop();
       await others.stop();

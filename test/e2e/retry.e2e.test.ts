@@ -5,7 +5,7 @@ import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts
 import { type Client, unique } from '../../tools/support/accounts.ts';
 import { listen } from '../../tools/support/listen.ts';
 import { type Answer, mapHost, type Receiver, startReceiver } from '../support/e2e-receiver.ts';
-import { createClient, openSession, publish, register, settled } from '../support/e2e-service.ts';
+import { createClient, openSession, publish, register, untilSettled } from '../support/e2e-service.ts';
 import { describeWith, run } from '../support/e2e-target.ts';
 
 const attempts = run.attempts ?? 0;
@@ -59,7 +59,7 @@ describeWith(['names', 'schedule'], 'a delivery', () => {
     const id = await publish(session.user.account, { event: 'demanda.cancelada', id_demanda: 2 });
 
     await receiver.waitFor(path, attempts, exhaustionLimit);
-    const { state, attempts: outcomes } = await settled(id, exhaustionLimit);
+    const { state, attempts: outcomes } = await untilSettled(id, exhaustionLimit);
     expect(state).toBe('falhou');
     expect(outcomes.map(({ resultado, status }) => [resultado, status])).toEqual([
       ['http', 500],
@@ -85,7 +85,7 @@ describeWith(['names', 'schedule'], 'a delivery', () => {
       await mapHost(name, ['127.0.0.1']);
       const id = await publish(session.user.account, { event: 'proposta.recebida', ...businessEvents.exampleValues });
 
-      const { state, attempts: outcomes } = await settled(id, exhaustionLimit);
+      const { state, attempts: outcomes } = await untilSettled(id, exhaustionLimit);
       expect(state).toBe('falhou');
       expect(outcomes.map(attempt => attempt.resultado)).toEqual(Array.from({ length: attempts }, () => 'bloqueada'));
       expect(connections).toBe(0);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { command } from '../support/command.ts';
 import { startReceiver } from '../support/e2e-receiver.ts';
-import { createClient, openSession, publish, register, settled } from '../support/e2e-service.ts';
+import { createClient, openSession, publish, register, untilSettled } from '../support/e2e-service.ts';
 import { authUrl, baseUrl, describeWith } from '../support/e2e-target.ts';
 import { generatorJar } from './downloads.ts';
 import { compiledLanguages, documentFile, documentNames, drivenLanguages, languages, type Steps } from './languages.ts';
@@ -76,7 +76,7 @@ async function liveEnvironment(): Promise<Record<string, string>> {
   const ids: string[] = [];
   for (const id_demanda of [1, 2, 3]) {
     const id = await publish(account, { event: 'demanda.criada', id_demanda });
-    expect(await settled(id)).toMatchObject({ state: 'entregue' });
+    expect(await untilSettled(id)).toMatchObject({ state: 'entregue' });
     ids.push(id);
   }
   return {

@@ -4,8 +4,8 @@ import { OAuthError } from '../../lambdas/auth/oauth-error.ts';
 import { makeAudit } from '../../lambdas/auth/protection/audit.ts';
 import { oauthCases } from '../../lambdas/auth/routes.ts';
 import { describeError, makeTelemetry } from '../../lambdas/platform/telemetry.ts';
-import { type AlarmProperties, type Metrics, rings, watchedMetrics } from './cloudwatch.ts';
-import { authDomain, bare, baseDomain, resourcesOf, stageTemplates } from './templates.ts';
+import { type AlarmProperties, isAlarmActive, type Metrics, watchedMetrics } from './cloudwatch.ts';
+import { authDomain, baseDomain, resourcesOf, stageTemplates, withoutHash } from './templates.ts';
 import { collectMetrics, invoke, startDelivery, throttled } from './watched-stage.ts';
 
 const minute = 60_000;
@@ -14,7 +14,7 @@ const domains = { ...authDomain, baseDomain: { ...baseDomain.baseDomain, certifi
 const alarms = new Map(
   resourcesOf(stageTemplates('prod', domains), 'AWS::CloudWatch::Alarm')
     .filter(([id]) => id.startsWith('Alarms')) // test/infra/releases.test.ts tests the alarms of releases
-    .map(([id, { Properties }]) => [bare(id).slice('Alarms'.length), Properties as AlarmProperties]),
+    .map(([id, { Properties }]) => [withoutHash(id).slice('Alarms'.length), Properties as AlarmProperties]),
 );
 const fired = new Set<string>();
 const alarmOf = (name: string): AlarmProperties => {
@@ -44,7 +44,7 @@ const activeSteps = async (
     const end = start + step * length;
     await each(step - 1, end - 1);
     vi.setSystemTime(end);
-    if (rings(alarm, metrics, end)) active.push(step);
+    if (isAlarmActive(alarm, metrics, end)) active.push(step);
   }
   if (active.length > 0) fired.add(name);
   return active;
@@ -180,13 +180,13 @@ describe('SmokeFailed, with a test every 5 minutes,', () => {
 describe('an alarm on a metric of the functions', () => {
   const refuse = OAuthError.from(oauthCases);
   const request = { ip: '203.0.113.7', endpoint: 'token' } as const;
-  const logRefusals = (refusal: OAuthError, times = 1) => {
+  const logErrors = (error: OAuthError, times = 1) => {
     const telemetry = makeTelemetry('token');
     const audit = makeAudit(telemetry);
-    const each = async () => Array.from({ length: times }, () => audit.refused(request, refusal));
+    const each = async () => Array.from({ length: times }, () => audit.refused(request, error));
     return invoke(telemetry, each, undefined);
   };
-  const reuse = () => logRefusals(refuse('refresh_token_refused', { reason: 'refresh_token_reused' }));
+  const reuse = () => logErrors(refuse('refresh_token_refused', { reason: 'refresh_token_reused' }));
 
   it('RefreshTokenReuse fires immediately', async () => {
     expect(await activeSteps('RefreshTokenReuse', collectMetrics(), 1, reuse)).toEqual([1]);
@@ -204,7 +204,7 @@ describe('an alarm on a metric of the functions', () => {
   });
 
   it('InvalidGrantSurge fires after 10 minutes with 600 rejected logins in 5 minutes', async () => {
-    const each = () => logRefusals(refuse('credentials_refused'), 120);
+    const each = () => logErrors(refuse('credentials_refused'), 120);
     const [first] = await activeSteps('InvalidGrantSurge', collectMetrics(), 20, each);
     expect(first).toBe(10);
   });

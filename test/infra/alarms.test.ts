@@ -41,26 +41,26 @@ const ruleOf = (alarm: Alarm): string => {
 
 const certificate =
   'ticket: Minimum of AWS/CertificateManager DaysToExpiry CertificateArn=arn:aws:acm:sa-east-1:111122223333:certificate/a in 86400 s < 30 or no data, 1 of 1';
-const own = 'Emissor/prod';
-const delivered = (statistic: string) => `${statistic} of ${own} Delivered service=delivery in 300 s`;
+const namespace = 'Emissor/prod';
+const delivered = (statistic: string) => `${statistic} of ${namespace} Delivered service=delivery in 300 s`;
 const rules: Readonly<Record<string, string>> = {
   AuthCertificateExpires: certificate, // one alarm, because both domains use the same certificate
   LoginsFail: 'page: Sum of AWS/ApiGateway 5xx ApiId=AuthEndpointApi in 60 s > 0, 3 of 15',
-  RequestsFail: `page: Sum of ${own} RequestFailed functions=http in 60 s > 0, 3 of 15`,
-  StoreThrottled: `page: Sum of ${own} StoreThrottled store=dynamodb in 60 s > 0, 3 of 15`,
-  InternalErrors: `page: Sum of ${own} InternalError service=delivery in 60 s > 0, 3 of 15`,
+  RequestsFail: `page: Sum of ${namespace} RequestFailed functions=http in 60 s > 0, 3 of 15`,
+  StoreThrottled: `page: Sum of ${namespace} StoreThrottled store=dynamodb in 60 s > 0, 3 of 15`,
+  InternalErrors: `page: Sum of ${namespace} InternalError service=delivery in 60 s > 0, 3 of 15`,
   EventsStuck:
     'page: Maximum of AWS/SQS ApproximateAgeOfOldestMessage QueueName=EventsQueue.QueueName in 60 s > 300, 3 of 3',
-  RetriesLate: `page: Maximum of ${own} OldestDue service=sweep in 60 s > 360000 or no data, 3 of 10`,
+  RetriesLate: `page: Maximum of ${namespace} OldestDue service=sweep in 60 s > 360000 or no data, 3 of 10`,
   NothingDelivered: `page: IF(attempts >= 20, delivered / attempts, 1); delivered: ${delivered('Sum')}; attempts: ${delivered('SampleCount')} < 0.1, 3 of 3`,
   SmokeFailed:
     'page: FILL(1 - errors, 0); errors: Sum of AWS/Lambda Errors FunctionName=ScheduledTest in 1800 s < 1 or no data, 1 of 1',
-  InvalidGrantSurge: `ticket: Sum of ${own} InvalidGrant service=token in 300 s > 500, 2 of 2`,
-  RefreshTokenReuse: `ticket: Sum of ${own} RefreshTokenReuse service=token in 60 s > 0, 1 of 15`,
-  KeysNotRotated: `ticket: SampleCount of ${own} KeyCreated service=rotate-keys in 3600 s < 1 or no data, 26 of 26`,
+  InvalidGrantSurge: `ticket: Sum of ${namespace} InvalidGrant service=token in 300 s > 500, 2 of 2`,
+  RefreshTokenReuse: `ticket: Sum of ${namespace} RefreshTokenReuse service=token in 60 s > 0, 1 of 15`,
+  KeysNotRotated: `ticket: SampleCount of ${namespace} KeyCreated service=rotate-keys in 3600 s < 1 or no data, 26 of 26`,
   DeadLetters:
     'ticket: Maximum of AWS/SQS ApproximateNumberOfMessagesVisible QueueName=DeadLetterQueue.QueueName in 300 s > 0, 1 of 3',
-  Blocked: `ticket: Sum of ${own} Blocked service=delivery in 60 s > 0, 1 of 15`,
+  Blocked: `ticket: Sum of ${namespace} Blocked service=delivery in 60 s > 0, 1 of 15`,
 };
 
 describe('the alarms of a stage', () => {

@@ -9,7 +9,7 @@ import { bundleHandlers, bundleOptions } from '../../lib/constructs/bundle.ts';
 const root = join(import.meta.dirname, '../..');
 
 /** Runs a program without a home directory, Region or credentials in its environment. */
-const runBare = (program: string, ...args: string[]) =>
+const runProgram = (program: string, ...args: string[]) =>
   spawnSync(join(root, 'node_modules/.bin', program), args, {
     cwd: root,
     encoding: 'utf8',
@@ -56,14 +56,14 @@ const randomness: Readonly<Record<string, string>> = {
 
 describe('a synthesis without credentials', () => {
   let output: string;
-  let exit: ReturnType<typeof runBare>;
+  let exit: ReturnType<typeof runProgram>;
   /** The path of each entry's bundle, by the entry's name. */
   let bundles: ReadonlyMap<string, string>;
   let sources: readonly string[];
   beforeAll(() => {
     sources = bundledSources();
     output = mkdtempSync(join(tmpdir(), 'emissor-synth-'));
-    exit = runBare('cdk', 'synth', '--quiet', '--strict', '--output', output, '-c', 'smokeSchedule=15m'); // all functions
+    exit = runProgram('cdk', 'synth', '--quiet', '--strict', '--output', output, '-c', 'smokeSchedule=15m'); // all functions
     const handlers = bundleHandlers(globSync('lambdas/**/*.handler.ts', { cwd: root }));
     const names = new Map(
       [...handlers].map(([entry, files]) => [Buffer.from(files.get('index.mjs') ?? '').toString(), nameOf(entry)]),
@@ -138,7 +138,7 @@ describe('a synthesis without credentials', () => {
 
 describe('an unknown stage in the context', () => {
   it('ends the CDK with one line and no stack trace', () => {
-    const { status, stderr } = runBare('cdk', 'synth', '--quiet', '-c', 'stage=no-such-stage');
+    const { status, stderr } = runProgram('cdk', 'synth', '--quiet', '-c', 'stage=no-such-stage');
     expect(status).not.toBe(0);
     expect(stderr).toMatch(/^Unknown stage "no-such-stage": the stages are .*prod/m);
     expect(stderr).not.toMatch(/^\s+at /m);

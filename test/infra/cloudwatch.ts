@@ -82,14 +82,14 @@ interface MetricStat {
 }
 
 /**
- * Returns true if an alarm of a template is active at a moment. Like CloudWatch, it evaluates the newest existing values, which may be from
+ * Returns true if an alarm of a template is active at a given time. Like CloudWatch, it evaluates the newest existing values, which may be from
  * a few earlier periods. Missing values count only if there are too few existing values.
  *
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
  */
-export function rings(alarm: AlarmProperties, metrics: Metrics, moment: number): boolean {
+export function isAlarmActive(alarm: AlarmProperties, metrics: Metrics, time: number): boolean {
   const { EvaluationPeriods, DatapointsToAlarm, Threshold } = alarm;
-  const existing = valuesOf(alarm, metrics, moment).filter(value => value !== undefined);
+  const existing = valuesOf(alarm, metrics, time).filter(value => value !== undefined);
   const evaluated = existing.slice(-EvaluationPeriods);
   const missing = alarm.TreatMissingData === 'breaching' ? EvaluationPeriods - evaluated.length : 0;
   const isAbove = alarm.ComparisonOperator === 'GreaterThanThreshold';
@@ -105,11 +105,11 @@ export function watchedMetrics(alarm: AlarmProperties): readonly Metric[] {
 /** The number of earlier periods that CloudWatch evaluates. AWS does not document it, but its examples have 2 to 4. */
 const earlierPeriods = 3;
 
-function valuesOf(alarm: AlarmProperties, metrics: Metrics, moment: number): Series {
+function valuesOf(alarm: AlarmProperties, metrics: Metrics, time: number): Series {
   const periods = alarm.EvaluationPeriods + earlierPeriods;
   const series = statisticsOf(alarm).map(
     ({ Id, Metric, Stat, Period }) =>
-      [Id, metrics.read(metricOf(Metric), Stat, Period * 1_000, periods, moment)] as const,
+      [Id, metrics.read(metricOf(Metric), Stat, Period * 1_000, periods, time)] as const,
   );
   const expression = alarm.Metrics?.flatMap(({ Expression }) => Expression ?? []).join();
   if (expression === undefined) return series[0]?.[1] ?? [];

@@ -3,12 +3,12 @@ import { maxRetryAfter } from '../../lambdas/delivery/backoff.ts';
 import { maxAge } from '../../lambdas/delivery/transitions.ts';
 import { contextConfiguration, stageConfiguration } from '../../lib/config.ts';
 import { ConfigurationError, stageNames } from '../../lib/stage-files.ts';
-import { authDomain, baseDomain, required } from './templates.ts';
+import { authDomain, baseDomain, requiredValues } from './templates.ts';
 
 // Each stage is a file (ADR 16). One-line errors report values that AWS or the service would reject later, before the deployment.
 
 const prod = (overrides: Record<string, unknown> = {}) =>
-  stageConfiguration('prod', { ...required.prod, ...overrides });
+  stageConfiguration('prod', { ...requiredValues.prod, ...overrides });
 const dev = (overrides: Record<string, unknown> = {}) => stageConfiguration('dev', overrides);
 
 describe('the configuration of a stage', () => {
@@ -22,7 +22,7 @@ describe('the configuration of a stage', () => {
     ['prod', { clientFailureLimit: 300, registrationLimit: 30, attemptTimeout: 15_000, tokenConcurrency: 100 }],
     ['local', { clientFailureLimit: 100_000, registrationLimit: 100_000 }],
   ] as const)('of %s has the limits %j', (stage, limits) => {
-    expect(stageConfiguration(stage, required[stage])).toMatchObject({ stage, ...limits });
+    expect(stageConfiguration(stage, requiredValues[stage])).toMatchObject({ stage, ...limits });
   });
 
   it.each(['local', 'dev'])('of %s accepts any value from the context, with units for durations', stage => {
@@ -36,7 +36,7 @@ describe('the configuration of a stage', () => {
   });
 
   it('of any other stage accepts no values from the context, because the next deployment would undo them', () => {
-    const attempt = () => contextConfiguration({ stage: 'prod', ...required.prod });
+    const attempt = () => contextConfiguration({ stage: 'prod', ...requiredValues.prod });
     expect(attempt).toThrow(ConfigurationError);
     expect(attempt).toThrow(
       /^Stage prod: the next deployment would undo -c account, region, .*\. Set values in stages\/prod\.ts instead\.$/,
@@ -192,7 +192,9 @@ describe('a one-line error', () => {
       { authDomain: { name, certificateArn: certificateArn.replace('sa-east-1', 'us-east-1') } },
       /authDomain certificateArn must be in the account and Region of the stage/,
     ],
-  ])('rejects %j on prod', (overrides, message) => expectError('prod', { ...required.prod, ...overrides }, message));
+  ])('rejects %j on prod', (overrides, message) =>
+    expectError('prod', { ...requiredValues.prod, ...overrides }, message),
+  );
 
   it.each(['no-such-stage', '../lib/config'])('rejects the stage %s, and lists the stages with a file', stage =>
     expectError(stage, {}, /Unknown stage ".*": the stages are .*prod.*stages\/prod\.ts/),

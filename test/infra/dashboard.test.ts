@@ -19,7 +19,7 @@ const { widgets } = JSON.parse(
     .join(''),
 ) as { widgets: { type: string; properties: { title: string; metrics?: unknown[][] } }[] };
 /** The metrics of all graphs as `Namespace Metric dimension=value`. In a graph, a dot repeats the value of the previous metric. */
-const shown = new Set(
+const shownMetrics = new Set(
   widgets.flatMap(({ properties: { metrics = [] } }) => {
     let previous: unknown[] = [];
     return metrics.flatMap(row => {
@@ -77,7 +77,7 @@ it('the dashboard has a graph for each alarm, except the alarms of releases and 
   for (const [id, { Properties }] of alarms) {
     expect(graphs).toContain(id.slice('Alarms'.length, -8));
     for (const { namespace, name } of watchedMetrics(Properties as AlarmProperties))
-      expect([...shown].join()).toContain(`${namespace} ${name}`);
+      expect([...shownMetrics].join()).toContain(`${namespace} ${name}`);
   }
 });
 
@@ -115,10 +115,10 @@ it('the dashboard shows only metrics that the functions or AWS write', async () 
   vi.useRealTimers();
 
   const written = new Set(metrics.names());
-  for (const metric of shown) {
+  for (const metric of shownMetrics) {
     const [namespace = '', name = ''] = metric.split(' ');
     if (published[namespace]) expect(published[namespace]).toContain(name);
     else expect(written, metric).toContain(metric);
   }
-  expect(shown.size).toBeGreaterThan(14);
+  expect(shownMetrics.size).toBeGreaterThan(14);
 });

@@ -2,12 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { maxStopsEarlier, timeAroundAttempt } from '../../lambdas/delivery/consumer/batch-consumer.ts';
 import { maxDeletionMs, maxStepsMs } from '../../lambdas/smoke/smoke-test.ts';
 import { casesOf } from '../support/sample.ts';
-import { authDomain, bare, baseDomain, isOwn, plain, propertiesOf, resourcesOf, stageTemplates } from './templates.ts';
+import {
+  authDomain,
+  baseDomain,
+  isServiceFunction,
+  propertiesOf,
+  resolveIntrinsics,
+  resourcesOf,
+  stageTemplates,
+  withoutHash,
+} from './templates.ts';
 
 // Each function has the settings of `NodeFunction` and the settings of its row. docs/capacity.md explains memory and timeouts.
 
 const stage = stageTemplates('prod', { tokenConcurrency: 40 });
-const functions = resourcesOf(stage, 'AWS::Lambda::Function').filter(isOwn);
+const functions = resourcesOf(stage, 'AWS::Lambda::Function').filter(isServiceFunction);
 const rows: Readonly<Record<string, object>> = {
   Token: { MemorySize: 1_769, Timeout: 15, ReservedConcurrentExecutions: 40 }, // hashes passwords
   Revoke: { MemorySize: 512, Timeout: 10 },
@@ -37,7 +46,7 @@ const variable = (name: string, of = stage): Record<string, string> =>
 describe('every function', () => {
   it('has the settings of its row, and no others such as a VPC', () => {
     expect(functions).toHaveLength(17); // the hook is in four stacks
-    expect(new Set(functions.map(([id]) => bare(id)))).toEqual(new Set(Object.keys(rows)));
+    expect(new Set(functions.map(([id]) => withoutHash(id)))).toEqual(new Set(Object.keys(rows)));
     for (const [id, { Properties }] of functions) {
       const { Code, Description, Environment, Role, ...settings } = Properties;
       expect(settings, id).toEqual({
@@ -46,10 +55,10 @@ describe('every function', () => {
         Handler: 'index.handler',
         LoggingConfig: {
           LogFormat: 'JSON',
-          LogGroup: { Ref: expect.stringMatching(new RegExp(`^${bare(id)}Logs[0-9A-F]{8}$`)) },
+          LogGroup: { Ref: expect.stringMatching(new RegExp(`^${withoutHash(id)}Logs[0-9A-F]{8}$`)) },
           SystemLogLevel: 'WARN',
         },
-        ...rows[bare(id)],
+        ...rows[withoutHash(id)],
       });
     }
   });
@@ -101,7 +110,7 @@ describe('scheduled functions', () => {
 });
 
 describe('the environment variables of functions', () => {
-  const own = stageTemplates('prod', { ...authDomain, ...baseDomain });
+  const withDomains = stageTemplates('prod', { ...authDomain, ...baseDomain });
   const gateway = (api: string) => `2 of ${api}EndpointApi.ApiEndpoint by /`;
   const gateways = [gateway('Auth'), gateway('Base')];
   const verifiers = ['Introspect', 'Revoke', 'Token', 'DeliveriesApi', 'WebhooksApi'];
@@ -111,7 +120,7 @@ describe('the environment variables of functions', () => {
     ['without custom domains', stage, 'AuthEndpointApi.ApiEndpoint', 'BaseEndpointApi.ApiEndpoint', gateways],
     [
       'with custom domains, and with the hosts of the gateway still blocked as receivers',
-      own,
+      withDomains,
       'https://auth.emissor.com.br',
       'https://api.emissor.com.br',
       ['auth.emissor.com.br', gateways[0], 'api.emissor.com.br', gateways[1]],
@@ -145,7 +154,9 @@ describe('the receiver of smoke tests', () => {
     expect(propertiesOf(stage.Smoke, 'AWS::Lambda::Url')).toEqual({
       ReceiverFunctionUrl: { AuthType: 'NONE', TargetFunctionArn: 'Receiver.Arn' },
     });
-    expect(plain(stage.Smoke.toJSON().Outputs.SmokeReceiverUrl.Value)).toBe('ReceiverFunctionUrl.FunctionUrl');
+    expect(resolveIntrinsics(stage.Smoke.toJSON().Outputs.SmokeReceiverUrl.Value)).toBe(
+      'ReceiverFunctionUrl.FunctionUrl',
+    );
     const permissions = Object.values(propertiesOf(stage.Smoke, 'AWS::Lambda::Permission'));
     const open = { FunctionName: 'Receiver.Arn', Principal: '*' };
     expect(permissions.filter(({ Principal }) => Principal === '*')).toEqual([

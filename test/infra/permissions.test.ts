@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { bare, isOwn, plain, type Resource, resourcesOf, type StackName, stageTemplates } from './templates.ts';
+import {
+  isServiceFunction,
+  type Resource,
+  resolveIntrinsics,
+  resourcesOf,
+  type StackName,
+  stageTemplates,
+  withoutHash,
+} from './templates.ts';
 
 interface Statement {
   readonly Effect: string;
@@ -14,7 +22,7 @@ const asList = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [valu
 
 /** Returns a readable name for a resource or the value of a condition. */
 const nameOf = (value: unknown): string =>
-  String(plain(value))
+  String(resolveIntrinsics(value))
     .replace('AWS::StackId', 'its own stack')
     .replace(/^arn:.*:(?:parameter(?=\/)|deploymentgroup:ReleasesApplication\/)/, '')
     .replace(/1 of (\w+)\.Arn by \//, '{id of $1}')
@@ -36,10 +44,10 @@ const statementsOf = (resources: Record<string, Resource>, roleId: string): Stat
 
 const permissions = (stack: StackName): Record<string, string[]> => {
   const resources = templates[stack].toJSON().Resources as Record<string, Resource>;
-  const functions = resourcesOf(templates[stack], 'AWS::Lambda::Function').filter(isOwn);
+  const functions = resourcesOf(templates[stack], 'AWS::Lambda::Function').filter(isServiceFunction);
   return Object.fromEntries(
     functions.map(([id, { Properties }]) => [
-      bare(id),
+      withoutHash(id),
       [
         ...new Set(
           statementsOf(resources, Properties.Role['Fn::GetAtt'][0])
@@ -85,7 +93,7 @@ describe('the permissions of each function', () => {
   it('are all in the inline policies that docs/permissions.md lists', () => {
     for (const template of Object.values(templates)) {
       const roles = new Map(resourcesOf(template, 'AWS::IAM::Role'));
-      for (const [id, { Properties }] of resourcesOf(template, 'AWS::Lambda::Function').filter(isOwn)) {
+      for (const [id, { Properties }] of resourcesOf(template, 'AWS::Lambda::Function').filter(isServiceFunction)) {
         const role = Object.keys(roles.get(Properties.Role['Fn::GetAtt'][0])?.Properties ?? {});
         expect(role.sort(), id).toEqual(['AssumeRolePolicyDocument', 'Path']);
       }

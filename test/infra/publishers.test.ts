@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { stageConfiguration } from '../../lib/config.ts';
 import { ConfigurationError } from '../../lib/stage-files.ts';
-import { propertiesOf, required, stacksOf, stageTemplates } from './templates.ts';
+import { propertiesOf, requiredValues, stacksOf, stageTemplates } from './templates.ts';
 
 // docs/publishing.md describes which roles and services may publish events, and which accounts may subscribe to rejected events.
 
@@ -110,7 +110,7 @@ it.each([
   ['noticeAccounts', '44445555666'],
   ['noticeAccounts', '*'],
 ])('%s of a stage rejects %s', (key, value) => {
-  const attempt = () => stageConfiguration('prod', { ...required.prod, [key]: [value] });
+  const attempt = () => stageConfiguration('prod', { ...requiredValues.prod, [key]: [value] });
   expect(attempt).toThrow(ConfigurationError);
   expect(attempt).toThrow(new RegExp(`${key} must be `));
 });

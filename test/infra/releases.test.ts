@@ -1,6 +1,14 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { bare, plain, propertiesOf, type Resource, resourcesOf, stacksOf, stageTemplates } from './templates.ts';
+import {
+  propertiesOf,
+  type Resource,
+  resolveIntrinsics,
+  resourcesOf,
+  stacksOf,
+  stageTemplates,
+  withoutHash,
+} from './templates.ts';
 
 // The description and the environment of each version contain the release. CodeDeploy checks each version before it receives traffic
 // (ADR 17).
@@ -17,7 +25,7 @@ const updateOf = ({ UpdatePolicy }: Resource) =>
   (UpdatePolicy?.CodeDeployLambdaAliasUpdate ?? {}) as Record<string, { Ref: string }>;
 const groupOf = (alias: Resource): Resource['Properties'] =>
   groups.get(updateOf(alias).DeploymentGroupName?.Ref ?? '')?.Properties;
-const nameOf = (aliasId: string) => bare(aliasId).replace(/Live$/, '');
+const nameOf = (aliasId: string) => withoutHash(aliasId).replace(/Live$/, '');
 
 const [canary, allAtOnce] = ['CodeDeployDefault.LambdaCanary10Percent5Minutes', 'CodeDeployDefault.LambdaAllAtOnce'];
 /** The functions behind the APIs, with the service names of their metrics (`HttpService`). */
@@ -53,7 +61,7 @@ describe('a release', () => {
       const { Properties: version, ...policies } = versions.get(
         Properties.FunctionVersion['Fn::GetAtt'][0],
       ) as Resource;
-      expect([Properties.Name, plain(Properties.FunctionName)]).toEqual(['live', nameOf(id)]);
+      expect([Properties.Name, resolveIntrinsics(Properties.FunctionName)]).toEqual(['live', nameOf(id)]);
       expect(version).toEqual({ FunctionName: Properties.FunctionName, Description: 'test' });
       expect(policies).toMatchObject({ DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' });
     }
@@ -64,9 +72,9 @@ describe('a release', () => {
       stacksOf('local', {}, release).flatMap(stack =>
         Object.keys(Template.fromStack(stack).findResources('AWS::Lambda::Version')),
       );
-    const [first, again, next] = [idsOf(), idsOf(), idsOf('test-n2')];
+    const [first, repeated, next] = [idsOf(), idsOf(), idsOf('test-n2')];
     expect(first.length).toBeGreaterThan(8);
-    expect(again).toEqual(first);
+    expect(repeated).toEqual(first);
     expect(next).toHaveLength(first.length);
     expect(next.filter(id => first.includes(id))).toEqual([]);
   });
@@ -186,7 +194,10 @@ describe('the alarms of a gradual release', () => {
     const next = ofType('AWS::CodeDeploy::DeploymentGroup', stageTemplates('prod', { docsUrl }));
     const namesOf = (group: Resource['Properties']) => JSON.stringify(group.AlarmConfiguration);
     const replaced = next.filter(([id, { Properties }]) => namesOf(Properties) !== namesOf(groups.get(id)?.Properties));
-    expect(replaced.map(([id]) => bare(id).replace('Releases', '')).sort()).toEqual(['DeliveriesApi', 'WebhooksApi']);
+    expect(replaced.map(([id]) => withoutHash(id).replace('Releases', '')).sort()).toEqual([
+      'DeliveriesApi',
+      'WebhooksApi',
+    ]);
   });
 });
 

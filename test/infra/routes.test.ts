@@ -4,7 +4,7 @@ import { authRoutes } from '../../lambdas/auth/routes.ts';
 import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import type { Route } from '../../lambdas/platform/route-table.ts';
 import { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
-import { authDomain, baseDomain, plain, propertiesOf, resourcesOf, stageTemplates } from './templates.ts';
+import { authDomain, baseDomain, propertiesOf, resolveIntrinsics, resourcesOf, stageTemplates } from './templates.ts';
 
 // Every path is a route with its own token bucket (docs/capacity.md). The functions check the HTTP method.
 
@@ -20,7 +20,7 @@ const limitsOf = (api: 'Auth' | 'Base', from = templates): Readonly<Record<strin
   const inApi = (type: string) =>
     resourcesOf(from, type)
       .map(([, { Properties }]) => Properties)
-      .filter(({ ApiId }) => plain(ApiId) === `${api}EndpointApi`);
+      .filter(({ ApiId }) => resolveIntrinsics(ApiId) === `${api}EndpointApi`);
   const [{ DefaultRouteSettings, RouteSettings }] = inApi('AWS::ApiGatewayV2::Stage');
   return Object.fromEntries(
     inApi('AWS::ApiGatewayV2::Route').map(({ RouteKey }) => {
@@ -113,7 +113,7 @@ describe('the stage of an API', () => {
     for (const [, { Properties, DependsOn }] of stages) {
       expect(Object.keys(Properties.RouteSettings).sort()).toEqual([...keys].sort());
       for (const key of keys) expect(DependsOn).toContain(routesOf(stack).get(key));
-      expect(plain(Properties.AccessLogSettings.DestinationArn)).toMatch(/EndpointAccessLogs\.Arn$/);
+      expect(resolveIntrinsics(Properties.AccessLogSettings.DestinationArn)).toMatch(/EndpointAccessLogs\.Arn$/);
       expect(Properties.AccessLogSettings.Format).not.toMatch(/header|querystring|authorizer/i);
     }
   });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { reuseReason } from '../../lambdas/auth/protection/audit.ts';
 import { describeError } from '../../lambdas/platform/telemetry.ts';
 import { savedQueries } from '../../lib/saved-queries.ts';
-import { isOwn, plain, resourcesOf, type StackName, stageTemplates } from './templates.ts';
+import { isServiceFunction, resolveIntrinsics, resourcesOf, type StackName, stageTemplates } from './templates.ts';
 
 const runbook = readFileSync(join(import.meta.dirname, '../../docs/runbook.md'), 'utf8');
 const templates = stageTemplates('prod');
@@ -21,7 +21,7 @@ describe('the table of logs and schedules in the runbook', () => {
     expect(types).toEqual(['AWS::Logs::LogGroup', 'AWS::Events::Rule']);
     const [groups = [], rules = []] = types.map(type =>
       resourcesOf(templates[stack], type)
-        .filter(isOwn)
+        .filter(isServiceFunction)
         .map(([id]) => id),
     );
     const withoutHashes = (ids: readonly string[]) => ids.map(id => id.slice(0, -8)).toSorted();
@@ -44,7 +44,7 @@ describe('saved queries', () => {
     ['webhooks', templates.Webhooks],
     ['delivery', templates.Delivery],
   ] as const)('of %s search the logs of every function of their stack, and are in the runbook', (area, template) => {
-    const functions = resourcesOf(template, 'AWS::Lambda::Function').filter(isOwn);
+    const functions = resourcesOf(template, 'AWS::Lambda::Function').filter(isServiceFunction);
     const groups = functions.map(([, { Properties }]) => Properties.LoggingConfig.LogGroup);
     const queries = resourcesOf(template, 'AWS::Logs::QueryDefinition')
       .map(([, { Properties }]) => Properties)
@@ -63,7 +63,7 @@ describe('saved queries', () => {
     expect(QueryString).toContain("filter requestId = 'REPLACE_ME'");
     const functions = ['Token', 'Revoke', 'Introspect', 'Discovery', 'WebhooksApi', 'DeliveriesApi'];
     const names = ['AuthEndpointAccessLogs', 'BaseEndpointAccessLogs', ...functions.map(name => `${name}Logs`)];
-    expect(plain(LogGroupNames).toSorted()).toEqual(names.toSorted());
+    expect(resolveIntrinsics(LogGroupNames).toSorted()).toEqual(names.toSorted());
     expect(runbook).toContain('`one request`');
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hasSmokeStack, stageConfiguration } from '../../lib/config.ts';
-import { authDomain, plain, required, stacksOf, stageTemplates } from './templates.ts';
+import { authDomain, requiredValues, resolveIntrinsics, stacksOf, stageTemplates } from './templates.ts';
 
 // The file of a stage determines its stacks, their Region and their protection.
 
@@ -29,7 +29,7 @@ describe('the stacks of a stage', () => {
     ['local', {}, false],
   ])('of %s with %j include a smoke stack: %s', (stage, overrides, expected) => {
     expect(stacksOf(stage, overrides).some(({ node }) => node.id === `Emissor-${stage}-Smoke`)).toBe(expected);
-    expect(hasSmokeStack(stageConfiguration(stage, { ...required[stage], ...overrides }))).toBe(expected);
+    expect(hasSmokeStack(stageConfiguration(stage, { ...requiredValues[stage], ...overrides }))).toBe(expected);
   });
 
   it('keep the exports that the smoke stack imports if the schedule is removed', () => {
@@ -46,7 +46,7 @@ describe('the stacks of a stage', () => {
 it('the outputs contain the URLs, the target of a DNS record and the parameter of smoke tests', () => {
   const outputsOf = (stage: 'prod' | 'local', overrides = {}) => {
     const outputs = Object.entries<{ Value: unknown }>(stageTemplates(stage, overrides).Data.toJSON().Outputs);
-    return Object.fromEntries(outputs.map(([name, { Value }]) => [name, plain(Value)]));
+    return Object.fromEntries(outputs.map(([name, { Value }]) => [name, resolveIntrinsics(Value)]));
   };
   const prod = outputsOf('prod', authDomain);
   expect(prod).toMatchObject({

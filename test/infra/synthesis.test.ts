@@ -4,13 +4,13 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { describe, expect, it } from 'vitest';
 import { stageConfiguration } from '../../lib/config.ts';
 import { addStage } from '../../lib/stage.ts';
-import { authDomain, baseDomain, makeApp, required } from './templates.ts';
+import { authDomain, baseDomain, makeApp, requiredValues } from './templates.ts';
 
 describe('a stage with all options', () => {
   it('passes cdk-nag and CloudFormation validation', () => {
     const app = makeApp({ validated: true });
     const values = {
-      ...required.prod,
+      ...requiredValues.prod,
       ...authDomain,
       ...baseDomain,
       ...{ protection: true, gradual: true, smokeSchedule: '15m' },

@@ -45,7 +45,7 @@ export const makeApp = ({ validated = isFull } = {}): App =>
   });
 
 /** The required values of each stage. */
-export const required: Partial<Record<StageName, Record<string, unknown>>> = {
+export const requiredValues: Partial<Record<StageName, Record<string, unknown>>> = {
   prod: {
     account: '111122223333',
     region: 'sa-east-1',
@@ -56,7 +56,7 @@ export const required: Partial<Record<StageName, Record<string, unknown>>> = {
 
 /** Returns the stacks of a stage without a synthesis, which would double the time. */
 export const stacksOf = (stage: string, overrides: Record<string, unknown> = {}, release = 'test'): readonly Stack[] =>
-  stacksWith(stageConfiguration(stage, { ...required[stage], ...overrides }), release);
+  stacksWith(stageConfiguration(stage, { ...requiredValues[stage], ...overrides }), release);
 
 const stacksWith = (configuration: StageConfiguration, release = 'test'): readonly Stack[] => {
   const app = makeApp();
@@ -69,7 +69,7 @@ export const stageTemplates = (
   stage: StageName,
   overrides: Record<string, unknown> = {},
 ): Record<StackName, Template> => {
-  const configuration = stageConfiguration(stage, { ...required[stage], ...overrides });
+  const configuration = stageConfiguration(stage, { ...requiredValues[stage], ...overrides });
   const name = createHash('sha256').update(JSON.stringify(configuration)).digest('hex');
   const templates = synthesised.get(name) ?? sharedTemplates(path.join(inject('assemblies'), name), configuration);
   synthesised.set(name, templates);
@@ -100,31 +100,33 @@ export const resourcesOf = (from: Template | Record<StackName, Template>, type: 
   );
 
 /** Returns a logical id without the hash that the CDK appends. */
-export const bare = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
+export const withoutHash = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
 
-/** Returns the properties of the resources of a type by bare id, in the format of `plain`. */
+/** Returns the properties of the resources of a type by id without its hash, in the format of `resolveIntrinsics`. */
 export const propertiesOf = (
   from: Template | Record<StackName, Template>,
   type: string,
 ): Record<string, Resource['Properties']> =>
-  Object.fromEntries(resourcesOf(from, type).map(([id, { Properties }]) => [bare(id), plain(Properties)]));
+  Object.fromEntries(
+    resourcesOf(from, type).map(([id, { Properties }]) => [withoutHash(id), resolveIntrinsics(Properties)]),
+  );
 
 /** Replaces values that CloudFormation computes with strings, such as `{"Ref": "Clients67031123"}` with `Clients`. */
 // biome-ignore lint/suspicious/noExplicitAny: templates are untyped JSON
-export const plain = (value: any): any => {
-  if (Array.isArray(value)) return value.map(plain);
+export const resolveIntrinsics = (value: any): any => {
+  if (Array.isArray(value)) return value.map(resolveIntrinsics);
   if (typeof value !== 'object' || value === null) return value;
   const [name = '', of] = Object.entries<Resource['Properties']>(value)[0] ?? [];
-  if (name === 'Ref') return bare(of);
-  if (name === 'Fn::GetAtt') return `${bare(of[0])}.${of[1]}`;
-  if (name === 'Fn::Join') return of[1].map(plain).join(of[0]);
-  if (name === 'Fn::Select') return `${of[0]} of ${plain(of[1])}`;
-  if (name === 'Fn::Split') return `${plain(of[1])} by ${of[0]}`;
+  if (name === 'Ref') return withoutHash(of);
+  if (name === 'Fn::GetAtt') return `${withoutHash(of[0])}.${of[1]}`;
+  if (name === 'Fn::Join') return of[1].map(resolveIntrinsics).join(of[0]);
+  if (name === 'Fn::Select') return `${of[0]} of ${resolveIntrinsics(of[1])}`;
+  if (name === 'Fn::Split') return `${resolveIntrinsics(of[1])} by ${of[0]}`;
   if (name === 'Fn::ImportValue') {
     const [, id = '', attribute] = /ExportsOutput(?:Ref|FnGetAtt)(\w+?)[0-9A-F]{8}(\w*)[0-9A-F]{8}$/.exec(of) ?? [];
     return attribute ? `${id}.${attribute}` : id;
   }
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, plain(part)]));
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, resolveIntrinsics(part)]));
 };
 
 const certificate = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
@@ -134,4 +136,5 @@ export const authDomain = { authDomain: { name: 'auth.emissor.com.br', certifica
 export const baseDomain = { baseDomain: { name: 'api.emissor.com.br', certificateArn: certificate } };
 
 /** Returns true if a function is part of the service. The CDK's functions run only during deployments. */
-export const isOwn = ([id]: readonly [string, Resource]): boolean => !/^AWS|CustomResourceProvider/.test(id);
+export const isServiceFunction = ([id]: readonly [string, Resource]): boolean =>
+  !/^AWS|CustomResourceProvider/.test(id);

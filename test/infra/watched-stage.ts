@@ -100,10 +100,10 @@ export async function startDelivery(metrics: Metrics) {
     cloud.send(queueOf.first, { body, group: account });
   }
 
-  /** Runs the world until a moment. First ends the processes with unwrapped keys if KMS fails. */
-  async function runUntil(moment: number): Promise<void> {
+  /** Runs the world until a time. First ends the processes with unwrapped keys if KMS fails. */
+  async function runUntil(time: number): Promise<void> {
     if (faults.kms) for (const process of processes.splice(0)) process.kill('it is idle');
-    await cloud.run(Math.max(moment, cloud.now()));
+    await cloud.run(Math.max(time, cloud.now()));
     const lines = cloud.logs({});
     for (const { text } of lines.slice(linesRead)) metrics.addLine(text);
     linesRead = lines.length;
@@ -111,11 +111,11 @@ export async function startDelivery(metrics: Metrics) {
   }
 
   function oldestEventSeconds(): number {
-    const moments = cloud
+    const sentTimes = cloud
       .queue(queueOf.first)
       .bodies()
       .map(body => publishedAt.get(body) ?? cloud.now());
-    return (cloud.now() - Math.min(cloud.now(), ...moments)) / 1_000;
+    return (cloud.now() - Math.min(cloud.now(), ...sentTimes)) / 1_000;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { collectTroubles, expectAccessible, keepPicture, startBrowser } from '../console/browser.ts';
+import { collectProblems, expectAccessible, saveScreenshot, startBrowser } from '../console/browser.ts';
 import { addresses, serve } from './built.ts';
 
 // Tests the site in a browser.
@@ -19,18 +19,18 @@ const overflowOf = (page: Page) => page.evaluate<number>('document.documentEleme
 async function openWindow(options: Parameters<Browser['newContext']>[0]) {
   const context = await browser.newContext(options);
   const page = await context.newPage();
-  return { context, page, troubles: collectTroubles(page, new URL(site.url).host) };
+  return { context, page, problems: collectProblems(page, new URL(site.url).host) };
 }
 
 it('shows each page without errors, overflow, or requests to other hosts', {
   timeout: 120_000,
 }, async () => {
-  const { context, page, troubles } = await openWindow({ viewport: { width: 360, height: 740 } });
+  const { context, page, problems } = await openWindow({ viewport: { width: 360, height: 740 } });
   for (const address of addresses().filter(each => !['/', '/404.html'].includes(each))) {
     await page.goto(site.url + address);
-    if ((await overflowOf(page)) > 0) troubles.push(`${address} overflows`);
+    if ((await overflowOf(page)) > 0) problems.push(`${address} overflows`);
   }
-  expect(troubles).toEqual([]);
+  expect(problems).toEqual([]);
   await context.close();
 });
 
@@ -60,18 +60,18 @@ const displays = [
 
 describe.each(displays)('$viewport.width px wide, $colorScheme', display => {
   it('is accessible', { timeout: 120_000 }, async () => {
-    const { context, page, troubles } = await openWindow(display);
+    const { context, page, problems } = await openWindow(display);
     for (const address of kinds) {
       await page.goto(site.url + address);
-      await keepPicture(page);
+      await saveScreenshot(page);
       await expectAccessible(page);
     }
-    expect(troubles).toEqual([]);
+    expect(problems).toEqual([]);
     await context.close();
   });
 
   it('is readable and navigable without JavaScript', async () => {
-    const { context, page, troubles } = await openWindow({ ...display, javaScriptEnabled: false });
+    const { context, page, problems } = await openWindow({ ...display, javaScriptEnabled: false });
     for (const address of kinds) {
       await page.goto(site.url + address);
       expect(await page.locator('main .sl-markdown-content:visible, main .tagline:visible').count()).toBe(1);
@@ -81,7 +81,7 @@ describe.each(displays)('$viewport.width px wide, $colorScheme', display => {
     if (display.viewport.width < 800) await page.click('.sl-menu-button');
     await page.click('a[hreflang="pt-BR"]:visible');
     expect(page.url()).toBe(`${site.url}/pt/`);
-    expect(troubles).toEqual([]);
+    expect(problems).toEqual([]);
     await context.close();
   });
 });

@@ -17,10 +17,10 @@ describe.each(pages)('%s', address => {
     const targets = [...page.matchAll(/\s(?:href|src)="([^"]*)"/g)].map(([, link = '']) =>
       link.replaceAll('&amp;', '&'),
     );
-    const own = targets
+    const ownLinks = targets
       .map(link => new URL(link, url + address))
       .filter(({ origin }) => origin === new URL(url).origin);
-    expect(own.map(String).filter(link => !exists(link))).toEqual([]);
+    expect(ownLinks.map(String).filter(link => !exists(link))).toEqual([]);
   });
 
   it('has at most 150 kB, unique ids, and a policy that allows only its own scripts', () => {

@@ -1,11 +1,11 @@
 import { type ConsoleOptions, createConsole } from '../../console/app.tsx';
-import { makeMemoryStore } from '../../console/sessions.ts';
+import { createMemoryStore } from '../../console/sessions.ts';
 
 const host = '127.0.0.1:4005';
 
 /** Creates a console with sessions in memory, and a client that uses the console without a browser. */
 export function startWalk(options: Pick<ConsoleOptions, 'service'> & Partial<ConsoleOptions>) {
-  const { fetch, makeLink } = createConsole({ store: makeMemoryStore(), host, now: Date.now, ...options });
+  const { fetch, makeLink } = createConsole({ store: createMemoryStore(), host, now: Date.now, ...options });
   return { ...makeWalker(fetch), makeLink, fetch };
 }
 

@@ -12,7 +12,7 @@ import {
   type NewWebhook,
   passwordGrant,
 } from '../../tools/support/service-client.ts';
-import { authUrl, baseUrl, output, outputs, plant, run, until } from './e2e-target.ts';
+import { authUrl, baseUrl, output, outputs, registerSecret, run, until } from './e2e-target.ts';
 
 const service = makeServiceClient({ AuthUrl: authUrl, BaseUrl: baseUrl });
 const queues = sqsClientOf(outputs);
@@ -28,22 +28,22 @@ export function newAccount(): string {
 /** Creates a client with the operators' CLI. By default, it has both grants. */
 export async function createClient(...options: string[]): Promise<accounts.Client> {
   const client = await accounts.createClient(run.outputsFile, ...options);
-  plant(client.clientSecret);
+  registerSecret(client.clientSecret);
   return client;
 }
 
 /** Creates a user with the operators' CLI. By default, the user is the admin of a new account. */
 export async function createUser(description: accounts.NewUser = {}): Promise<accounts.User> {
   const user = await accounts.createUser(run.outputsFile, description);
-  plant(user.password);
+  registerSecret(user.password);
   return user;
 }
 
 /** Exchanges a grant for tokens. @throws if the token endpoint rejects it */
 export async function getTokens(form: Form) {
   const tokens = await service.getTokens(form);
-  plant(tokens.access_token);
-  if (tokens.refresh_token) plant(tokens.refresh_token);
+  registerSecret(tokens.access_token);
+  if (tokens.refresh_token) registerSecret(tokens.refresh_token);
   return tokens;
 }
 
@@ -66,8 +66,8 @@ export async function openSession(client: accounts.Client, description?: account
 
 /** Registers a webhook and returns its signing secret. */
 export async function register({ token }: Session, webhook: NewWebhook): Promise<string> {
-  if (webhook.autorizacao !== undefined) plant(webhook.autorizacao);
-  return plant(await service.register(token, webhook));
+  if (webhook.autorizacao !== undefined) registerSecret(webhook.autorizacao);
+  return registerSecret(await service.register(token, webhook));
 }
 
 /** Expects an error with all members of RFC 9457 section 3.1. */
@@ -107,7 +107,7 @@ export function deliveryId(account: string, event: string, id: string): string {
 }
 
 /** Waits until a delivery has a final state. Returns the output of `ops deliveries show`. */
-export function settled(id: string, limit?: number): Promise<Delivery> {
+export function untilSettled(id: string, limit?: number): Promise<Delivery> {
   const find = async () => {
     const { code, stdout } = await runOpsInProcess(['--outputs', run.outputsFile, '--json', 'deliveries', 'show', id]);
     const delivery: Delivery | undefined = code === 0 ? JSON.parse(stdout) : undefined;

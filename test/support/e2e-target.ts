@@ -58,7 +58,7 @@ export function startOwnRun(...options: string[]): Promise<LocalRun> {
 }
 
 /** Records a secret. The global set-up checks that the output of the run does not contain it. */
-export function plant<Secret extends string>(secret: Secret): Secret {
+export function registerSecret<Secret extends string>(secret: Secret): Secret {
   appendFileSync(run.canaryFile, `${secret}\n`);
   return secret;
 }

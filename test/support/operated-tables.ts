@@ -9,7 +9,7 @@ import { makeLockout } from '../../lambdas/auth/protection/lockout.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { systemTime, type Time } from '../../lambdas/platform/timer.ts';
-import type { ListedCommand } from '../../ops/audit/audit-log.ts';
+import type { CommandWithTargets } from '../../ops/audit/audit-log.ts';
 import type { AwsClient } from '../../ops/stage/aws-clock.ts';
 import { type OpsRuntime, opsRuntime } from '../../ops/stage/ops-runtime.ts';
 import { sqsClientOf } from '../../tools/support/engines.ts';
@@ -42,7 +42,7 @@ export interface Operator {
   run(...words: readonly string[]): Promise<OpsResult>;
   /** Runs a command with `--yes` and returns its `--json` output. @throws if the command fails */
   // biome-ignore lint/suspicious/noExplicitAny: tests read outputs of every type
-  ask(...words: readonly string[]): Promise<any>;
+  json(...words: readonly string[]): Promise<any>;
 }
 
 const aPassword = 'a password of enough characters';
@@ -116,7 +116,7 @@ export async function startOperatedTables() {
       });
     return {
       run: (...words) => run(split(words)),
-      ask: async (...words) => answerOf(split(words), await run(['--json', '--yes', ...split(words)])),
+      json: async (...words) => answerOf(split(words), await run(['--json', '--yes', ...split(words)])),
     };
   }
 
@@ -133,19 +133,19 @@ export async function startOperatedTables() {
   }
 
   /** Returns the latest entries of the audit log, newest first. */
-  function trail(limit = 1): Promise<readonly ListedCommand[]> {
-    return operator.ask('audit', 'list', '--since', '10m', '--limit', `${limit}`);
+  function trail(limit = 1): Promise<readonly CommandWithTargets[]> {
+    return operator.json('audit', 'list', '--since', '10m', '--limit', `${limit}`);
   }
 
   async function createUser(account = 'acme', email = `${randomId(12).toLowerCase()}@example.com`) {
     const words = `users create --email ${email} --account ${account} --role admin`;
-    const { userId }: { userId: string } = await operator.ask(words);
+    const { userId }: { userId: string } = await operator.json(words);
     return { userId, email };
   }
 
   /** Creates a client. Returns the output of the command, which contains the secret. */
   function createClient(name = 'Acme', account = '--any-account') {
-    return operator.ask(...`clients create --grant password ${account} --name`.split(' '), name);
+    return operator.json(...`clients create --grant password ${account} --name`.split(' '), name);
   }
 
   /** Sends a message to a queue. Returns its id. */

@@ -16,7 +16,7 @@ import { webhookProblems, webhookRoutes } from '../../lambdas/webhooks/routes.ts
 import { firstCells, readPage, sectionOf } from '../support/markdown-page.ts';
 import { findingNames, findings, problems } from '../support/refusal-texts.ts';
 
-// Tests the tables of errors of both hosts. test/unit/api/api-refusals.test.ts and test/e2e/form-refusals.e2e.test.ts cause each error.
+// Tests the tables of errors of both hosts. test/unit/api/api-refusals.test.ts and test/e2e/form-errors.e2e.test.ts cause each error.
 
 const cases = Object.entries(problems).map(([name, row]) => [name, { code: name, ...row }] as const);
 const titles = Object.entries(problemTitles);
@@ -113,7 +113,7 @@ describe('the error catalogue of integrators', () => {
   });
 
   it('lists each field of a problem', () => {
-    expect(firstCells(errors, 'The form of errors')).toEqual([Object.keys(problemBody.shape)]);
+    expect(firstCells(errors, 'Error format')).toEqual([Object.keys(problemBody.shape)]);
   });
 });
 

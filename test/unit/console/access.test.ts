@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { makeMemoryStore } from '../../../console/sessions.ts';
+import { createMemoryStore } from '../../../console/sessions.ts';
 import { makeWalker, startWalk, textOf } from '../../support/console-walker.ts';
 import { credentials, makeService, problem, service, tokens, unanswered, webhook } from './fake-service.ts';
 
@@ -60,7 +60,7 @@ describe('the form', () => {
 describe('a session', () => {
   it.each([
     ['a click keeps it alive', {}, 200],
-    ['a page that renews itself does not', { 'x-renewal': 'yes' }, 401],
+    ['a page that refreshes itself does not', { 'x-refresh': 'yes' }, 401],
   ])('ends after an hour: %s', async (_, headers, status) => {
     const clock = clockAt();
     const walk = await signedIn(makeService(), { now: clock.now });
@@ -83,7 +83,7 @@ describe('a session', () => {
 
   it('is deleted from the store at the end of its lifetime', async () => {
     vi.useFakeTimers();
-    const store = makeMemoryStore();
+    const store = createMemoryStore();
     const save: typeof store.save = (_, ...rest) => store.save('key', ...rest);
     await startWalk({ service: makeService(), store: { ...store, save } }).signIn(credentials);
     vi.advanceTimersByTime(hour - 1);

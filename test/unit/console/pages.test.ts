@@ -592,7 +592,7 @@ it('a missing page links to its parent; an unreadable page reloads and can be re
   expect((await open('/nowhere')).html).toMatch(/class="button main" href="\/[\w-]+\/">Webhooks</);
   const failed = await open(`${own}/deliveries/evt_busy`);
   expect(textOf(failed)).toContain('Busy. requisicao: req-1 Try again');
-  expect(failed.html).toMatch(/data-renew="60".*class="button main" href="[^"]*\/deliveries\/evt_busy">/s);
+  expect(failed.html).toMatch(/data-refresh="60".*class="button main" href="[^"]*\/deliveries\/evt_busy">/s);
 });
 
 it.each(['..', '.', '%2e%2e', '../..', 'a/b'])('the id %s never reaches another path of the API', async id => {

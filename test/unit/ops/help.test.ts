@@ -59,8 +59,8 @@ describe('the commands in help and documents', async () => {
     const args = wordsOf(words.replace(/--stage \S+ ?/, '').trim());
     // npm prints a banner before the JSON.
     if (args.includes('--json')) expect(silent).toBe(true);
-    const refused = { code: 1, stderr: expect.stringContaining('Could not read /no/such/file') };
-    const outcome = args[0] === 'trace' ? { code: 0 } : refused; // trace only reads standard input
+    const failure = { code: 1, stderr: expect.stringContaining('Could not read /no/such/file') };
+    const outcome = args[0] === 'trace' ? { code: 0 } : failure; // trace only reads standard input
     if (args.includes('--help')) return;
     expect(await runOpsInProcess(['--outputs', '/no/such/file', ...args])).toMatchObject(outcome);
   });

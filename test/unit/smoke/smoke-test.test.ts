@@ -65,13 +65,13 @@ describe('a failure', () => {
     [register, { status: 500, body: { code: 'Bearer canary' } }, 'returned 500', 'webhooks/refused requests'],
     [register, { status: 422, body: refusal }, 'returned 422 (validation_failed /url url_not_public)', "receiver's"],
     [deletion, { status: 503 }, 'returned 503', 'the webhooks API'],
-  ])('at %s is reported with its step, its reason and a hint: %j', async (call, outcome, reason, lookAt) => {
+  ])('at %s is reported with its step, its reason and a hint: %j', async (call, outcome, reason, hint) => {
     const { effects, webhooks } = makeFakeService({ script: current => (current === call ? outcome : undefined) });
     const result = await runSmokeTest(effects, never);
     expect(result.failure).toEqual({
       step: steps[call] ?? 'clean up',
       reason: reason === 'TypeError' ? reason : `${call} ${reason}`,
-      lookAt: expect.stringContaining(lookAt),
+      hint: expect.stringContaining(hint),
     });
     expect([...webhooks]).toEqual([]);
     expect(JSON.stringify(result)).not.toContain('canary');
@@ -104,7 +104,7 @@ describe('a failure', () => {
     const failing: Script = call => (call === deletion && deletions++ > 1 ? { status: 503 } : undefined);
     const { effects, webhooks } = makeFakeService({ script: failing });
     const { failure } = await runSmokeTest(effects, never);
-    expect(failure).toMatchObject({ step: 'delete webhook', lookAt: expect.stringContaining('the next test deletes') });
+    expect(failure).toMatchObject({ step: 'delete webhook', hint: expect.stringContaining('the next test deletes') });
     expect([...webhooks.keys()]).toEqual(['demanda.criada']);
     deletions = 0;
     const both = makeFakeService({ script: call => (call === 'publish' ? broken : failing(call)) });

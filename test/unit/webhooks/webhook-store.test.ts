@@ -234,7 +234,7 @@ describe('an operator', () => {
         return { ScannedCount: 100, Items, ...(page + 1 < pages && { LastEvaluatedKey: { page: page + 1 } }) };
       };
       const endless = makeOperatorStore({ dynamo: dynamo as never, table: 'Webhooks', now: () => 0 });
-      expect(await endless.listTroubled()).toMatchObject(reported);
+      expect(await endless.listUnhealthy()).toMatchObject(reported);
     },
   );
 });

@@ -6,7 +6,7 @@ import { type AuthService, authEnvironment, basic, startAuthService } from '../.
 import type { RequestDescription } from '../../../support/http-request.ts';
 import { processorTimeOf } from '../../../support/processor-time.ts';
 
-// Tests the token endpoint (RFC 6749 sections 2.3, 3.2, 5.1). test/e2e/form-refusals.e2e.test.ts tests rejected forms.
+// Tests the token endpoint (RFC 6749 sections 2.3, 3.2, 5.1). test/e2e/form-errors.e2e.test.ts tests rejected forms.
 
 let service: AuthService;
 let id: string;

@@ -5,7 +5,7 @@ import { answer, noon } from '../builders.ts';
 
 /* The announcements on the operators' topic, and the sample function in `docs/publishing.md` that receives them. */
 
-const sample = new URL('../../../../docs/samples/operator/tell-owner.mjs', import.meta.url).href;
+const sample = new URL('../../../../docs/samples/operator/notify-owner.mjs', import.meta.url).href;
 const day = 24 * 60 * 60_000;
 const iso = (moment: number) => new Date(moment).toISOString();
 

@@ -13,19 +13,19 @@ import { aWebhook } from '../../delivery/builders.ts';
 
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
-const { ask, run, under, trail } = operated;
+const { json, run, under, trail } = operated;
 
 const create = 'clients create --name Audited --grant password --any-account';
-const countClients = async () => (await ask('clients list')).length;
+const countClients = async () => (await json('clients list')).length;
 
 describe('the audit line of a command', () => {
   it('contains the change before the write, and then the target', async () => {
-    await ask(create);
+    await json(create);
     let started: unknown;
     const readTrail = async () => {
       started = (await trail())[0];
     };
-    const { clientId } = await under({ before: ['Put', 1, readTrail] }).ask(create);
+    const { clientId } = await under({ before: ['Put', 1, readTrail] }).json(create);
     const change = { grants: ['password'], anyAccount: true };
     const line = { command: 'clients create', caller: `local:${userInfo().username}`, parts: [], change };
     expect(started).toMatchObject({ ...line, target: {}, outcome: 'started' });
@@ -42,8 +42,8 @@ describe('the audit line of a command', () => {
     ['two minutes ahead', 120_000, 'ahead of'],
     ['eight days behind', -8 * 86_400_000, 'behind'],
   ])('has AWS’s time if the local clock is %s, and the command warns', async (_case, off, reported) => {
-    const wrong = under({ hasDates: true, time: { now: () => Date.now() + off } });
-    const { code, stdout, stderr } = await wrong.run(`--json ${create}`);
+    const skewed = under({ hasDates: true, time: { now: () => Date.now() + off } });
+    const { code, stdout, stderr } = await skewed.run(`--json ${create}`);
     expect([code, stderr]).toEqual([0, expect.stringMatching(` seconds ${reported} the clock of `)]);
     const [line] = await trail();
     for (const time of [line?.at, line?.endedAt, JSON.parse(stdout).createdAt])
@@ -97,7 +97,7 @@ describe('the audit line of a command', () => {
       ['keys rotate --kind signing --now', { now: true }],
       ['keys rotate --kind signing --revoke', { now: true, revoke: true }],
     ];
-    for (const [words] of rows) await ask(words);
+    for (const [words] of rows) await json(words);
     const lines = (await trail(rows.length)).toReversed();
     expect(lines.map(({ change }) => change)).toEqual(rows.map(([, change]) => change));
   });
@@ -193,7 +193,7 @@ describe('the audit trail', () => {
 
 it('ops audit list shows a few ids, or the number of many ids, and all ids as JSON', async () => {
   const users = Array.from({ length: 100 }, (_, at) => `user${String(at).padStart(18, '0')}`);
-  const line = await openAuditLog(localTarget(operated.outputs)).begin('users import', {});
+  const line = await openAuditLog(localTarget(operated.outputs)).start('users import', {});
   await line.continue({ users });
   await line.complete('done', { count: 100, accounts: ['acme', 'bolt'] });
   const { stdout } = await run('audit list');
@@ -205,10 +205,10 @@ it('ops audit list shows a few ids, or the number of many ids, and all ids as JS
 
 it('ops audit list limits commands, not their further lines, and reports if it stops early', async () => {
   const log = openAuditLog(localTarget(operated.outputs));
-  await (await log.begin('before', {})).complete('done', {});
-  const long = await log.begin('long', {});
+  await (await log.start('before', {})).complete('done', {});
+  const long = await log.start('long', {});
   for (let part = 0; part < 3; part++) await long.continue({ user: `u${part}` });
-  await (await log.begin('meanwhile', {})).complete('done', {});
+  await (await log.start('meanwhile', {})).complete('done', {});
   for (let part = 3; part < 400; part++) await long.continue({ user: `u${part}` });
   const list = async (limit: number) => {
     const { stdout, stderr } = await run(`audit list --json --limit ${limit}`);

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { command } from '../../../../ops/audit/command.ts';
 import { option, timed } from '../../../../ops/command-line/arg-spec.ts';
-import { moment } from '../../../../ops/command-line/forms.ts';
+import { time } from '../../../../ops/command-line/forms.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { aTask } from '../a-task.ts';
 
@@ -16,11 +16,11 @@ async function runWith(...words: readonly string[]) {
   const inputs: unknown[] = [];
   const list = command('things list', {
     description: 'list things',
-    given: { since: timed(option('<time>', 'the start', moment)), until: timed(option('<time>', 'the end', moment)) },
-    refuse: ({ since = 0, until = Number.MAX_SAFE_INTEGER }) => until <= since && 'empty range',
+    args: { since: timed(option('<time>', 'the start', time)), until: timed(option('<time>', 'the end', time)) },
+    validate: ({ since = 0, until = Number.MAX_SAFE_INTEGER }) => until <= since && 'empty range',
     effect: 'reads',
-    act: async (_task, given) => void inputs.push(given),
-    report: (_value, given) => ({ json: inputs.push(given), text: '' }),
+    act: async (_task, args) => void inputs.push(args),
+    report: (_value, args) => ({ json: inputs.push(args), text: '' }),
   });
   const target = localTarget({});
   const clock = { ...target.clock, now: () => Date.parse('2026-11-21T10:00:00Z') };
@@ -37,8 +37,8 @@ it.each([
   ['1h', '2026-11-21T09:00:00Z'],
   ['2026-11-21T09:30:00Z', '2026-11-21T09:30:00Z'],
 ])('resolves --since %s with the target’s clock for the action and the report', async (since, expected) => {
-  const given = { since: Date.parse(expected) };
-  expect(await runWith('--since', since)).toEqual({ inputs: [given, given], error: undefined });
+  const args = { since: Date.parse(expected) };
+  expect(await runWith('--since', since)).toEqual({ inputs: [args, args], error: undefined });
 });
 
 it.each([

@@ -6,15 +6,15 @@ import {
   deliveryOrMessageId,
   filePath,
   messageId,
-  moment,
   principalId,
   publishersId,
   sessionId,
+  time,
   userReference,
 } from '../../../../ops/command-line/forms.ts';
 
 const now = Date.UTC(2026, 10, 21, 12);
-const read = (text: string) => moment.parse(text)(now);
+const read = (text: string) => time.parse(text)(now);
 afterEach(() => void vi.unstubAllEnvs());
 
 const problemOf = (form: z.ZodType, value: string) => form.safeParse(value).error?.issues[0]?.message;
@@ -29,7 +29,7 @@ it('a path is relative to the folder from which npm was called', () => {
   expect(problemOf(filePath, '')).toBe('It must not be empty.');
 });
 
-describe('a moment', () => {
+describe('a time', () => {
   it.each([
     ['2026-11-21T09:30:00Z', Date.UTC(2026, 10, 21, 9, 30)],
     ['2026-11-21T09:30:00.250-03:00', Date.UTC(2026, 10, 21, 12, 30, 0, 250)],
@@ -45,7 +45,7 @@ describe('a moment', () => {
   it.each(['', ...dates, '999999999d', '-1h', '1w', '1.5h', `${'9'.repeat(100_000)}d`])(
     'is not parsed from %.40s, and the problem shows the accepted forms',
     text => {
-      expect(problemOf(moment, text)).toMatch(/must be a time .* such as 2026-11-21T09:30:00Z, or a duration .* 90m/);
+      expect(problemOf(time, text)).toMatch(/must be a time .* such as 2026-11-21T09:30:00Z, or a duration .* 90m/);
     },
   );
 

@@ -18,7 +18,7 @@ const expectOneLine = async (code: number, message: RegExp, args: readonly strin
   const json = await runOpsInProcess(['--json', ...args]);
   expect(json).toMatchObject({ code, stdout: '' });
   const error = stderr.trimEnd().replace(/^error: /, '');
-  expect(JSON.parse(json.stderr)).toEqual({ error, code: code === 2 ? 'usage' : 'refused', exitCode: code });
+  expect(JSON.parse(json.stderr)).toEqual({ error, code: code === 2 ? 'usage' : 'failed', exitCode: code });
 };
 
 const proposal = 'publish --account a --event proposta.recebida --demand 1';

@@ -9,7 +9,7 @@ import { aDelivery, aRecord, aWebhook, noon } from '../../delivery/builders.ts';
 
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
-const { ask, run, put } = operated;
+const { json, run, put } = operated;
 
 beforeAll(async () => {
   await put('Webhooks', aWebhook({ accountId: 'acme' }));
@@ -31,7 +31,7 @@ const fill = async (count: number, accountId: string, state: DeliveryState, chan
   await put('Deliveries', ...deliveries.map(delivery => itemFromDelivery(delivery)));
 };
 
-const listed = (options: string) => ask(`deliveries list ${options}`);
+const listed = (options: string) => json(`deliveries list ${options}`);
 const list = async (options: string) => (await run(`deliveries list ${options}`)).stdout;
 
 const at = (second: number) => new Date(noon + second * 1_000).toISOString();
@@ -55,7 +55,7 @@ describe('ops deliveries list', () => {
     ['--event mensagem.recebida', []],
     [`--state failed --since ${at(5)} --until ${at(7)}`, failedOf(2, 2, 6)],
   ])('counts undelivered deliveries of all accounts, largest counts first: %s', async (options, counts) => {
-    expect(await ask(`deliveries list ${options}`.trim())).toEqual(counts);
+    expect(await json(`deliveries list ${options}`.trim())).toEqual(counts);
   });
 
   const ofWebhook = '--account acme --event demanda.criada';
@@ -143,8 +143,8 @@ describe('ops deliveries show', () => {
     expect((await show('--body')).stdout).toMatch(/\n\nbody:\n.*"id_demanda":7/);
     expect(await operated.trail()).toMatchObject([{ command: 'deliveries show', target: { delivery: id } }]);
     const unaudited = operated.under({ outputs: { AuditLogGroup: undefined } });
-    const refused = { code: 1, stdout: '', stderr: expect.stringContaining('it could not write its audit line') };
-    expect(await unaudited.run(`deliveries show ${id} --body`)).toEqual(refused);
+    const failure = { code: 1, stdout: '', stderr: expect.stringContaining('it could not write its audit line') };
+    expect(await unaudited.run(`deliveries show ${id} --body`)).toEqual(failure);
   });
 });
 
@@ -153,11 +153,11 @@ it('ops deliveries list and show report a delivery of a deleted webhook as cance
   const wait = { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0 };
   const waiting = aDelivery({ id, accountId: 'gone', wait });
   await put('Deliveries', itemFromDelivery(waiting));
-  const shown = expect.objectContaining({ id, state: 'cancelada', nextAttemptAt: null });
+  const expectedTest = expect.objectContaining({ id, state: 'cancelada', nextAttemptAt: null });
   for (const more of ['', ' --state cancelled', ' --event demanda.criada'])
-    expect(await listed(`--account gone${more}`)).toEqual([shown]);
+    expect(await listed(`--account gone${more}`)).toEqual([expectedTest]);
   expect(await listed('--account gone --state pending')).toEqual([]);
-  expect(await ask(`deliveries show ${id}`)).toEqual(shown);
+  expect(await json(`deliveries show ${id}`)).toEqual(expectedTest);
 });
 
 it.each([
@@ -176,7 +176,7 @@ it.each([
   await store();
   expect((await operator.run(`deliveries resend ${id}`)).stdout).toMatch(message);
   await store();
-  expect(await operator.ask(`deliveries resend ${id}`)).toEqual({ id, resent });
+  expect(await operator.json(`deliveries resend ${id}`)).toEqual({ id, resent });
 });
 
 it('ops deliveries show and resend report an unknown id', async () => {

@@ -28,8 +28,8 @@ const dlq = async (words: string): Promise<string> => {
 /** Runs a command that fails or warns. */
 const failing = (words: string, conditions: Conditions = {}) => operated.under(conditions).run(`dlq ${words}`);
 const list = (options = ''): Promise<Record<'messageId' | 'body' | 'sentAt' | 'reason', string>[]> =>
-  operated.ask(`dlq list${options}`);
-const redrive = (options = '') => operated.ask(`dlq redrive --rate 1000${options}`);
+  operated.json(`dlq list${options}`);
+const redrive = (options = '') => operated.json(`dlq redrive --rate 1000${options}`);
 
 const event = (id_demanda: number) => ({ id_conta: 'acme', event: 'demanda.criada', id_demanda });
 const put = (body: string, texts = {}, delay = 0) => operated.send('dead', body, texts, delay);
@@ -77,7 +77,7 @@ describe('the attributes of a publisher’s message', () => {
     await put('no JSON', { ...forged, reason: 'constructor' });
     const untrusted = { reason: null, detail: null, sender: null };
     expect(await list()).toMatchObject([untrusted, untrusted]);
-    expect(await operated.ask('dlq discard --reason malformed')).toEqual({ discarded: 0 });
+    expect(await operated.json('dlq discard --reason malformed')).toEqual({ discarded: 0 });
     expect(await list()).toHaveLength(2);
   });
 
@@ -94,10 +94,10 @@ describe('the attributes of a publisher’s message', () => {
 describe('ops dlq redrive', () => {
   it('sends events once, with the id and the time of their publication', async () => {
     const own = await put(JSON.stringify(event(1)));
-    const named = `${JSON.stringify({ ...event(2), id: 'its-own' })}\n`;
+    const withId = `${JSON.stringify({ ...event(2), id: 'its-own' })}\n`;
     const long = '2026-01-02T03:04:05.678Z';
     const origin = { reason: 'unknown_event', detail: 'no', original_message_id: original, original_sent_at: long };
-    for (let copy = 0; copy < 3; copy += 1) await put(named, origin);
+    for (let copy = 0; copy < 3; copy += 1) await put(withId, origin);
     const listed = await list();
     expect(listed).toMatchObject([{ messageId: own }, { messageId: original, sentAt: long, copies: 3 }]);
     expect(await redrive()).toMatchObject({ moved: 2, kept: [] });
@@ -108,7 +108,7 @@ describe('ops dlq redrive', () => {
     expect(texts.toSorted()).toEqual(
       [
         [JSON.stringify({ ...event(1), id: own }), own, listed[0]?.sentAt, undefined],
-        [named, original, long, undefined],
+        [withId, original, long, undefined],
       ].toSorted(),
     );
     expect(await list()).toEqual([]);
@@ -182,7 +182,7 @@ describe('ops dlq redrive', () => {
     await put(JSON.stringify(event(1)), {}, 61_000 / 1_000 + 29);
     vi.advanceTimersByTime(61_000);
     const before = ['ReceiveMessage', 2, () => void vi.advanceTimersByTime(61_000)] as const;
-    const { kept, ...done } = await operated.under({ before }).ask('dlq redrive --rate 1000');
+    const { kept, ...done } = await operated.under({ before }).json('dlq redrive --rate 1000');
     expect([done, kept.length]).toEqual([{ moved: 1, inFlight: 0, isCutOff: false }, 10]);
   });
 });
@@ -193,7 +193,7 @@ describe('ops dlq show', () => {
     await put('no JSON', { ...rejected, sender: 'AROA:x' });
     const message = { messageId: original, body: 'no JSON', sentAt: expect.stringMatching(/^\d{4}-.*Z$/), copies: 1 };
     const shown = { ...message, reason: 'malformed', detail: 'no', sender: 'AROA:x' };
-    expect(await operated.ask(`dlq show ${original}`)).toEqual(shown);
+    expect(await operated.json(`dlq show ${original}`)).toEqual(shown);
     expect(await dlq(`show ${original}`)).toMatch(/sender +AROA:x\n.*\n\nno JSON\n$/s);
     expect(await list()).toHaveLength(2);
   });
@@ -202,7 +202,7 @@ describe('ops dlq show', () => {
     const error = expect.stringContaining('The dead-letter queue has no message nope: "dlq list"');
     expect(await failing('show nope')).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^error: .*\n$/) });
     const { stderr } = await failing('show nope --json');
-    expect(JSON.parse(stderr)).toEqual({ error, code: 'refused', exitCode: 1 });
+    expect(JSON.parse(stderr)).toEqual({ error, code: 'failed', exitCode: 1 });
   });
 });
 
@@ -223,13 +223,13 @@ describe('an interrupted command', () => {
     operated.logs.put('delivery', 'a line of another kind');
     const listeners = process.listenerCount('SIGINT');
     const [one = '', two = ''] = [...(await putEvents(1)), ...(await putEvents(2)), await put('no JSON')];
-    const named = (text: string) => text.replace('ONE', one).replace('TWO', two);
+    const withIds = (text: string) => text.replace('ONE', one).replace('TWO', two);
     const conditions: Conditions =
       call === 'pause' ? { time: { pause: async () => interrupt() } } : { before: [call, 1, interrupt] };
-    const { code, stdout, stderr } = await operated.under(conditions).run(`--yes ${named(words)}`);
+    const { code, stdout, stderr } = await operated.under(conditions).run(`--yes ${withIds(words)}`);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^Stopping after .* Ctrl-C again to stop immediately\.\n/);
-    expect(stderr.split('\n')).toContain(named(`error: Interrupted.${left}`));
+    expect(stderr.split('\n')).toContain(withIds(`error: Interrupted.${left}`));
     expect(await list()).toHaveLength(call === 'ReceiveMessage' ? 3 : 2);
     expect(process.listenerCount('SIGINT')).toBe(listeners);
     if (call === 'ReceiveMessage') return;
@@ -290,10 +290,10 @@ describe('ops dlq discard', () => {
     for (let copy = 0; copy < 3; copy += 1) await put('again', rejected);
     const three = await put('three');
     await put('stays');
-    expect(await operated.ask(`dlq discard ${one} ${two} ${original}`)).toEqual({ discarded: 3 });
-    const refused = await failing(`discard ${three} nope --yes`);
+    expect(await operated.json(`dlq discard ${one} ${two} ${original}`)).toEqual({ discarded: 3 });
+    const failure = await failing(`discard ${three} nope --yes`);
     const stderr = expect.stringMatching(/these changes: count 1\n.*no message nope/);
-    expect(refused).toEqual({ code: 1, stdout: '', stderr });
+    expect(failure).toEqual({ code: 1, stdout: '', stderr });
     expect((await list()).map(({ body }) => body)).toEqual(['stays']);
   });
 
@@ -301,7 +301,7 @@ describe('ops dlq discard', () => {
     for (let index = 0; index < 12; index += 1) await put(`no JSON ${index}`, { reason: 'malformed', detail: 'no' });
     await put('unknown', { reason: 'unknown_event', detail: 'no' });
     await put('moved by its queue');
-    expect(await operated.ask('dlq discard --reason malformed')).toEqual({ discarded: 12 });
+    expect(await operated.json('dlq discard --reason malformed')).toEqual({ discarded: 12 });
     expect((await list()).map(({ body }) => body)).toEqual(['unknown', 'moved by its queue']);
   });
 });

@@ -35,7 +35,7 @@ const sourcesOf = ({ delivery, webhook, slowSince, lines = [], deadLetters = [],
     openLog: () => {
       opened.push('log');
       return {
-        keptSince: async () => logSince,
+        retainedSince: async () => logSince,
         find: async id => lines.filter(({ fields }) => JSON.stringify(fields).includes(id)),
       };
     },
@@ -125,15 +125,15 @@ describe('an event with a delivery', () => {
   });
 
   it('is delivered if its message was rejected and then redriven', async () => {
-    const refused = line({ message: 'event.rejected', reason: 'unknown_event', detail: 'no' });
-    const lines = [line({ message: 'delivery.attempt', state: 'delivered' }), refused];
+    const rejectedLine = line({ message: 'event.rejected', reason: 'unknown_event', detail: 'no' });
+    const lines = [line({ message: 'delivery.attempt', state: 'delivered' }), rejectedLine];
     expect(await find({ delivery: ended('delivered'), lines }, { messageId })).toMatchObject({ verdict: 'delivered' });
   });
 });
 
 describe('an event without a delivery', () => {
   const without = { message: 'event.without_webhook', account: 'conta-1', event: 'demanda.criada' };
-  const refused = { message: 'event.rejected', reason: 'malformed', detail: 'id_demanda: must be a number' };
+  const rejectedLine = { message: 'event.rejected', reason: 'malformed', detail: 'id_demanda: must be a number' };
   const deferred = { message: 'message.deferred', seconds: 900 };
   const attemptIn = (state: string) => ({ message: 'delivery.attempt', state });
   const notStored = (result: string, status: number | null) => {
@@ -156,7 +156,7 @@ describe('an event without a delivery', () => {
     ['failed, webhook deleted', [without, deferred, notStored('http', 500)], failedAndDeleted],
     ['was delivered, webhook deleted', [without, notStored('delivered', 204)], sentAndDeleted],
     ['has an outcome that is not stored yet', [notStored('timeout', null)], outcomeUnknown],
-    ['was rejected', [refused], malformed],
+    ['was rejected', [rejectedLine], malformed],
     ['is deferred', [{ ...deferred, at: noon - 1_800_000 }], /^pending: .*the next attempt was 900 s later$/],
     [
       'is overdue',
@@ -168,7 +168,7 @@ describe('an event without a delivery', () => {
     ['was held, record expired', [{ message: 'delivery.held' }], new RegExp(`^held: ${expired}`)],
     ['was cancelled, record expired', [{ message: 'delivery.cancelled' }], new RegExp(`^cancelled: ${expired}`)],
     ['failed and was delivered', [attemptIn('pendente'), attemptIn('delivered')], new RegExp(`^delivered: ${expired}`)],
-    ['was rejected and redriven', [attemptIn('delivered'), refused], new RegExp(`^delivered: ${expired}`)],
+    ['was rejected and redriven', [attemptIn('delivered'), rejectedLine], new RegExp(`^delivered: ${expired}`)],
     ['has an unknown line before a known one', [{ message: 'x' }, without], /^no webhook: .*had no webhook/],
   ])('has a verdict from the log if it %s', async (_case, logged, judgement) => {
     const lines = logged.map(({ at = noon, ...fields }) => ({ ...line(fields), at: Number(at) }));
@@ -227,7 +227,7 @@ const accountSourcesOf = (lines: readonly LoggedLine[], deliveries: readonly Del
   listDeliveries: async (_account, _since, limit) => deliveries.slice(0, limit),
   readDeliveries: async () => [],
   listWebhooks: async () => [],
-  keptSince: async () => 0,
+  retainedSince: async () => 0,
   findLines: async () => lines,
   countQueued: async () => 0,
   now: () => noon,

@@ -49,7 +49,7 @@ const storeItems = async () => {
 };
 
 /** Runs a command almost a day later. Returns the command and its output. */
-const ask = async (...args: string[]): Promise<string> => {
+const json = async (...args: string[]): Promise<string> => {
   await storeItems();
   vi.setSystemTime(noon + day - hour);
   const { code, stdout, stderr } = await operated.run(...args);
@@ -145,11 +145,11 @@ describe('"I got nothing since yesterday"', () => {
   it.each(causes)('%s: at most three commands show it, in the words of the runbook', async (_, act, ...expected) => {
     await act();
     writeLogs();
-    const printed = [await ask(...eventsOf)];
-    if (expected.length > 1) printed.push(await ask(...webhooksOf));
+    const printed = [await json(...eventsOf)];
+    if (expected.length > 1) printed.push(await json(...webhooksOf));
     if (expected.length > 2) {
       const [id = ''] = /evt_[A-Za-z0-9_-]{27}/.exec(printed[0] ?? '') ?? [];
-      printed.push(await ask('deliveries', 'show', id));
+      printed.push(await json('deliveries', 'show', id));
     }
     for (const [at, words] of expected.entries()) expect(printed[at]).toMatch(words);
     expect(described.filter(words => words.every(word => printed[0]?.includes(word)))).toHaveLength(1);
@@ -168,12 +168,12 @@ describe('"I got nothing since yesterday"', () => {
     writeLogs();
     const ofAnother = { message: 'message.deferred', messageId: 'm', account: 'other', seconds: 40 };
     operated.logs.put('delivery', JSON.stringify(ofAnother));
-    const { events } = await operated.ask('events list --account conta-1');
+    const { events } = await operated.json('events list --account conta-1');
     const deliveryId = deliveryIdOf('conta-1', 'demanda.criada', 'demand-7');
     const waits = { verdict: 'pending', deliveryId, why: expect.stringContaining('internal error') };
     expect(events).toMatchObject([{ ...waits, evento: 'demanda.criada' }]);
     for (const id of [deliveryId, events[0].messageId])
-      expect(await operated.ask('events', 'find', id)).toMatchObject({ ...waits, messageId: events[0].messageId });
+      expect(await operated.json('events', 'find', id)).toMatchObject({ ...waits, messageId: events[0].messageId });
   });
 
   it('finds an invalid message as pending while the function cannot reject it', async () => {
@@ -181,18 +181,18 @@ describe('"I got nothing since yesterday"', () => {
     const messageId = stage.publish('no event');
     await stage.pass(100);
     writeLogs();
-    expect(await operated.ask(`events find ${messageId}`)).toMatchObject({ verdict: 'pending', messageId });
+    expect(await operated.json(`events find ${messageId}`)).toMatchObject({ verdict: 'pending', messageId });
   });
 
   it('reports the start of its search, and whether there are more events', async () => {
     await stage.register();
     for (const id of ['a', 'b', 'c']) await publish({ id });
     writeLogs();
-    const all = await ask('events', 'list', '--account', 'conta-1', '--since', '90d', '--limit', '2');
+    const all = await json('events', 'list', '--account', 'conta-1', '--since', '90d', '--limit', '2');
     expect(all).toContain('Deliveries are listed since 2026-08-23T11:00:00.000Z');
     expect(all).toContain('from the log, since 2026-11-13T12:00:00.000Z (older logs are deleted)');
     expect(all).toContain('Only the latest 2 are shown. Use a larger --limit to see more.');
-    const latest = await ask('events', 'list', '--account', 'conta-1');
+    const latest = await json('events', 'list', '--account', 'conta-1');
     expect(latest).toContain('Deliveries are listed since 2026-11-20T11:00:00.000Z'); // 24 hours
   });
 });

@@ -12,7 +12,7 @@ const pause = (milliseconds: number) => new Promise<void>(resolve => setTimeout(
 
 it('moves messages at the specified rate if AWS responds after 100 ms', async () => {
   const sentAt: number[] = [];
-  const left = Array.from({ length: 100 }, (_, at) => ({
+  const remaining = Array.from({ length: 100 }, (_, at) => ({
     MessageId: `${at}`,
     ReceiptHandle: `${at}`,
     Body: JSON.stringify({ id_conta: 'acme', event: 'demanda.criada', id_demanda: at + 1 }),
@@ -21,8 +21,8 @@ it('moves messages at the specified rate if AWS responds after 100 ms', async ()
     await pause(100);
     if (command instanceof SendMessageCommand) sentAt.push(Date.now());
     if (!(command instanceof ReceiveMessageCommand))
-      return { Attributes: { ApproximateNumberOfMessages: `${left.length}` } };
-    return { Messages: left.splice(0, command.input.MaxNumberOfMessages) };
+      return { Attributes: { ApproximateNumberOfMessages: `${remaining.length}` } };
+    return { Messages: remaining.splice(0, command.input.MaxNumberOfMessages) };
   };
   const outputs = { EventsQueueUrl: url('events'), DeadLetterQueueUrl: url('dead'), WebhooksTable: 'Webhooks' };
   const local = localTarget({ ...outputs, Region: 'us-east-1' });

@@ -11,7 +11,7 @@ import { unread } from '../a-task.ts';
 
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
-const { ask, run } = operated;
+const { json, run } = operated;
 const replays = makeReplayStore({ dynamo: operated.database.dynamo, table: 'Deliveries', now: Date.now });
 
 /** Stores failed deliveries, one a second. Resent deliveries stay in the index. */
@@ -34,8 +34,8 @@ const inRange = span(noon, noon + 3_600_000);
 it('ops deliveries replay asks for confirmation, then replays the webhooks with deliveries in the range', async () => {
   await store(() => 'acme', 1);
   const skipped = { accountId: 'acme', evento: 'demanda.criada', outcome: 'skipped' };
-  expect(await ask(`deliveries replay --account acme ${inRange}`)).toMatchObject([skipped]);
-  expect(await ask(`deliveries replay --account nobody ${inRange}`)).toEqual([]);
+  expect(await json(`deliveries replay --account acme ${inRange}`)).toMatchObject([skipped]);
+  expect(await json(`deliveries replay --account nobody ${inRange}`)).toEqual([]);
   for (const account of ['', ' --account acme']) {
     const { code, stdout, stderr } = await run(`deliveries replay${account} ${inRange}`);
     expect([code, stdout]).toEqual([1, '']);
@@ -54,12 +54,12 @@ it('ops deliveries replay shows a count of up to 1,000 webhooks in its question'
 
 it('ops deliveries replay includes a webhook if only its newest deliveries have succeeded by now', async () => {
   await store(() => 'late', 100, 99);
-  expect(await ask(`deliveries replay --account late ${inRange}`)).toMatchObject([{ accountId: 'late' }]);
+  expect(await json(`deliveries replay --account late ${inRange}`)).toMatchObject([{ accountId: 'late' }]);
 });
 
 it('ops deliveries replay ends the range at the present time by default, and records the end in the audit trail', async () => {
   const since = isoTime(Date.now() - 3_600_000);
-  await ask(`deliveries replay --account nobody --state failed --since ${since}`);
+  await json(`deliveries replay --account nobody --state failed --since ${since}`);
   const [line] = await operated.trail();
   expect(line?.change).toEqual({ state: 'failed', since, until: expect.stringMatching(/Z$/) });
   const ago = Date.now() - Date.parse(String(line?.change?.until));
@@ -83,8 +83,8 @@ it('ops deliveries replay of many webhooks prints a line about each, and skips w
   const [line] = await operated.trail();
   expect(line).toMatchObject({ outcome: 'done', target: { count: 2 } });
   const replay = expect.stringMatching(/^reenvio_/);
-  const named = ['each1', 'each2'].map(account => ({ account, event: 'demanda.criada', replay }));
-  expect(line?.parts).toEqual(expect.arrayContaining(named));
+  const targets = ['each1', 'each2'].map(account => ({ account, event: 'demanda.criada', replay }));
+  expect(line?.parts).toEqual(expect.arrayContaining(targets));
 });
 
 describe('the replays of many webhooks', () => {
@@ -117,12 +117,12 @@ describe('the replays of many webhooks', () => {
 describe('ops deliveries replay of one webhook', () => {
   type Act = (latest: Replay) => Promise<unknown>;
   /** Runs a replay of 100 deliveries, and calls a function while it waits. */
-  const replay = async (account: string, webhook: object | undefined, whileItWaits: Act) => {
+  const replay = async (account: string, webhook: object | undefined, duringWait: Act) => {
     await store(() => account, 100);
     if (webhook) await operated.put('Webhooks', aWebhook({ accountId: account, ...webhook }));
     const pause = async () => {
       const latest = await replays.findLatest(account, 'demanda.criada');
-      if (latest) await whileItWaits(latest);
+      if (latest) await duringWait(latest);
     };
     const words = `--yes deliveries replay --account ${account} --event demanda.criada ${inRange}`;
     return operated.under({ time: { pause } }).run(words);
@@ -144,9 +144,9 @@ describe('ops deliveries replay of one webhook', () => {
     ['for a suspended webhook', gone, finish, /suspended: gone\. Run "webhooks reactivate"/],
     ['if it is cancelled', {}, cancel, /cancelled after \d+ deliveries/],
     ['if it is replaced', {}, replace, /replaced/],
-  ])('fails %s', async (title, webhook, whileItWaits, problem) => {
-    const refused = { code: 1, stdout: '', stderr: expect.stringMatching(problem) };
-    expect(await replay(title.replaceAll(' ', '-'), webhook, whileItWaits)).toEqual(refused);
+  ])('fails %s', async (title, webhook, duringWait, problem) => {
+    const failure = { code: 1, stdout: '', stderr: expect.stringMatching(problem) };
+    expect(await replay(title.replaceAll(' ', '-'), webhook, duringWait)).toEqual(failure);
   });
 
   it('rejects a second replay at the same time', async () => {
@@ -163,8 +163,8 @@ describe('ops deliveries replay of one webhook', () => {
 describe('deliveries replay --cancel', () => {
   const id = `reenvio_${'0'.repeat(22)}`;
   const webhook = { accountId: 'running', eventName: 'demanda.criada' } as const;
-  const named = `--account ${webhook.accountId} --event ${webhook.eventName}`;
-  const cancel = (replay = id) => run(`deliveries replay ${named} --cancel ${replay}`);
+  const options = `--account ${webhook.accountId} --event ${webhook.eventName}`;
+  const cancel = (replay = id) => run(`deliveries replay ${options} --cancel ${replay}`);
   const startReplay = async (changes: Partial<Replay> = {}) => {
     const latest = await replays.findLatest(webhook.accountId, webhook.eventName);
     const range = { from: noon - 1, to: noon, wanted: 'failed' } as const;

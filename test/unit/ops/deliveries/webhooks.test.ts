@@ -6,7 +6,7 @@ import { aWebhook, noon } from '../../delivery/builders.ts';
 
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
-const { ask, run, put } = operated;
+const { json, run, put } = operated;
 
 describe('ops webhooks list', () => {
   const hold = { accountId: 'bolt', eventName: 'demanda.finalizada', updatedAt: noon };
@@ -29,7 +29,7 @@ describe('ops webhooks list', () => {
     ['--account acme', ['acme demanda.cancelada', 'acme demanda.criada']],
     ['--status suspended --slow', []],
   ])('%s lists the matching webhooks', async (options, expected) => {
-    const found: { accountId: string; evento: string }[] = await ask(`webhooks list ${options}`);
+    const found: { accountId: string; evento: string }[] = await json(`webhooks list ${options}`);
     expect(found.map(({ accountId, evento }) => `${accountId} ${evento}`)).toEqual(expected);
   });
 
@@ -40,36 +40,36 @@ describe('ops webhooks list', () => {
 });
 
 describe('ops webhooks suspend and reactivate', () => {
-  const named = (account: string) => `--account ${account} --event demanda.criada`;
+  const flags = (account: string) => `--account ${account} --event demanda.criada`;
 
   it('suspend and reactivate a webhook without showing secrets, and explain how to resend held deliveries', async () => {
     await put('Webhooks', aWebhook({ accountId: 'held' }));
-    expect(await ask(`webhooks suspend ${named('held')}`)).toMatchObject({ status: 'suspenso' });
-    const shown = await ask(`webhooks show ${named('held')}`);
-    expect(shown).toMatchObject({ host: 'receiver.example.com', status: 'suspenso', suspensionReason: 'operador' });
-    expect(JSON.stringify(shown)).not.toMatch(/encrypted|whsec/);
-    const { code, stdout } = await run(`webhooks reactivate ${named('held')}`);
+    expect(await json(`webhooks suspend ${flags('held')}`)).toMatchObject({ status: 'suspenso' });
+    const webhook = await json(`webhooks show ${flags('held')}`);
+    expect(webhook).toMatchObject({ host: 'receiver.example.com', status: 'suspenso', suspensionReason: 'operador' });
+    expect(JSON.stringify(webhook)).not.toMatch(/encrypted|whsec/);
+    const { code, stdout } = await run(`webhooks reactivate ${flags('held')}`);
     expect(code).toBe(0);
-    for (const next of ['list', 'replay']) expect(stdout).toContain(`deliveries ${next} ${named('held')} --state held`);
+    for (const next of ['list', 'replay']) expect(stdout).toContain(`deliveries ${next} ${flags('held')} --state held`);
     expect(stdout).toMatch(/deliveries resend ID.*POST \/v1\/webhooks\/demanda\.criada\/reenvios/s);
-    expect(await ask(`webhooks show ${named('held')}`)).toMatchObject({ status: 'ativo', suspensionReason: null });
+    expect(await json(`webhooks show ${flags('held')}`)).toMatchObject({ status: 'ativo', suspensionReason: null });
   });
 
   it('reject an account without users and webhooks, and store no suspension', async () => {
     const stderr = expect.stringMatching(/^error: account "typo99" has no users and no webhooks/);
-    expect(await run(`webhooks suspend ${named('typo99')}`)).toEqual({ code: 1, stdout: '', stderr });
-    expect(await ask('webhooks list --account typo99')).toEqual([]);
-    const left = { accountId: 'left', eventName: 'demanda.cancelada', updatedAt: 1 }; // of an earlier suspension
-    await put('Webhooks', { ...left, status: 'suspended', suspensionReason: 'operator' });
-    expect(await run(`webhooks suspend ${named('left')}`)).toMatchObject({ code: 1 });
-    expect(await run(`webhooks reactivate ${named('typo99')}`)).toMatchObject({ code: 1, stdout: '' });
+    expect(await run(`webhooks suspend ${flags('typo99')}`)).toEqual({ code: 1, stdout: '', stderr });
+    expect(await json('webhooks list --account typo99')).toEqual([]);
+    const pending = { accountId: 'left', eventName: 'demanda.cancelada', updatedAt: 1 }; // of an earlier suspension
+    await put('Webhooks', { ...pending, status: 'suspended', suspensionReason: 'operator' });
+    expect(await run(`webhooks suspend ${flags('left')}`)).toMatchObject({ code: 1 });
+    expect(await run(`webhooks reactivate ${flags('typo99')}`)).toMatchObject({ code: 1, stdout: '' });
   });
 
   it('suspend the next webhook of an account with a user or a webhook for another event', async () => {
     await operated.createUser('person');
     await put('Webhooks', aWebhook({ accountId: 'other', eventName: 'demanda.cancelada' }));
     for (const account of ['person', 'other']) {
-      const suspended = await ask(`webhooks suspend ${named(account)}`);
+      const suspended = await json(`webhooks suspend ${flags(account)}`);
       expect(suspended).toMatchObject({ accountId: account, status: 'suspenso', webhookId: null });
     }
   });

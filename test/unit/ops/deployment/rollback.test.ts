@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { nextDeployment } from '../../../../ops/deployment/next-deployment.ts';
 import { rollback } from '../../../../ops/deployment/rollback.command.ts';
 import { readReleases, rollBack } from '../../../../ops/deployment/rollback.ts';
-import { refuseWhileDeploying } from '../../../../ops/deployment/stack-states.ts';
+import { requireNoDeployment } from '../../../../ops/deployment/stack-states.ts';
 import { aStage, connectTo } from '../a-stage.ts';
 
 // `ops rollback` points every alias to the version of one release, earlier or later (contract, section 7).
@@ -177,6 +177,6 @@ it.each<[StackStatus, RegExp]>([
   ['IMPORT_IN_PROGRESS', /\. Wait .*wait stack-import-complete .*Auth\)/],
 ])('a rollback fails during the state %s, and shows the commands to wait', (StackStatus, message) => {
   const within = (state: StackStatus) => aStage({}, { Auth: { StackStatus: state } });
-  expect(() => refuseWhileDeploying(within(StackStatus))).toThrow(message);
-  expect(() => refuseWhileDeploying(within('UPDATE_COMPLETE'))).not.toThrow();
+  expect(() => requireNoDeployment(within(StackStatus))).toThrow(message);
+  expect(() => requireNoDeployment(within('UPDATE_COMPLETE'))).not.toThrow();
 });

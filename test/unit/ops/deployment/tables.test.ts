@@ -18,46 +18,46 @@ async function makeRestored({ client }: Database, name: TableName): Promise<stri
 // `ops tables copy` restores lost items of a table without overwriting others (contract, section 7).
 
 it('restores an encryption key with the lowest generation if its generation is taken', async () => {
-  const { ask, run, put, database, stop } = await startOperatedTables();
+  const { json, run, put, database, stop } = await startOperatedTables();
   const { dynamo } = database;
   const restored = await makeRestored(database, 'Keyring');
-  const rotate = () => ask('keys rotate --now --kind encryption');
+  const rotate = () => json('keys rotate --now --kind encryption');
   const keyIds = async () => (await readKeys(dynamo, 'Keyring', 'encryption')).map(({ keyId }) => keyId);
 
   await rotate();
-  const lost = await readKeys(dynamo, 'Keyring', 'encryption');
-  for (const { kind, generation } of lost)
+  const lostKeys = await readKeys(dynamo, 'Keyring', 'encryption');
+  for (const { kind, generation } of lostKeys)
     await dynamo(new DeleteCommand({ TableName: 'Keyring', Key: { kind, generation } }));
   await rotate();
   await rotate();
   const current = await keyIds();
   const others = [...(await readKeys(dynamo, 'Keyring', 'mac')), ...(await readKeys(dynamo, 'Keyring', 'signing'))];
   const revoked = others.map(key => ({ ...key, keyId: `revoked ${key.kind}` }));
-  await put(restored, ...lost, ...revoked);
+  await put(restored, ...lostKeys, ...revoked);
 
   const unconfirmed = { code: 1, stdout: '', stderr: expect.stringMatching(/Add --yes to confirm\.\n$/) };
   expect(await run('tables', 'copy', 'keyring', restored)).toEqual(unconfirmed);
-  expect(await ask(`tables copy keyring ${restored}`)).toMatchObject({ changed: 2, copied: 2 });
-  const [first, second, ...rest] = await ask('keys list --kind encryption');
-  expect([first.keyId, second.keyId].toSorted()).toEqual(lost.map(({ keyId }) => keyId).toSorted());
+  expect(await json(`tables copy keyring ${restored}`)).toMatchObject({ changed: 2, copied: 2 });
+  const [first, second, ...rest] = await json('keys list --kind encryption');
+  expect([first.keyId, second.keyId].toSorted()).toEqual(lostKeys.map(({ keyId }) => keyId).toSorted());
   const states = [first, second, ...rest].map(({ generation, state }) => `${generation} ${state}`);
   expect(states).toEqual(['-1 retiring', '0 retiring', '1 retiring', '2 active']);
   expect((await keyIds()).slice(2)).toEqual(current);
-  expect(await ask(`tables copy keyring ${restored}`)).toMatchObject({ copied: 0 });
+  expect(await json(`tables copy keyring ${restored}`)).toMatchObject({ copied: 0 });
   expect(await keyIds()).toHaveLength(4);
   expect((await readKeys(dynamo, 'Keyring', 'mac')).map(({ keyId }) => keyId)).not.toContain('revoked mac');
   await stop();
 });
 
 it('restores a credential only if its user still has the address', async () => {
-  const { ask, run, put, items, createUser, database, stop } = await startOperatedTables();
+  const { json, run, put, items, createUser, database, stop } = await startOperatedTables();
   const restored = await makeRestored(database, 'Credentials');
   const create = async (name: string) => (await createUser('acme', `${name}@acme.example`)).userId;
   const [, moved, deleted] = [await create('lost'), await create('moved'), await create('deleted')];
   const invalid = await create('invalid');
   await put(restored, ...(await items('Credentials')));
-  await ask(`users set-email ${moved} new@acme.example`);
-  await ask(`users delete ${deleted}`);
+  await json(`users set-email ${moved} new@acme.example`);
+  await json(`users delete ${deleted}`);
   for (const name of ['lost', 'invalid']) {
     await database.dynamo(new DeleteCommand({ TableName: 'Credentials', Key: { email: `${name}@acme.example` } }));
   }
@@ -73,7 +73,7 @@ it('restores a credential only if its user still has the address', async () => {
 });
 
 it('copies only missing items, and nothing when it is repeated', async () => {
-  const { ask, put, items, database, stop } = await startOperatedTables();
+  const { json, put, items, database, stop } = await startOperatedTables();
   const restored = await makeRestored(database, 'Clients');
   const numbered = (name: string, count: number, more: object = {}) =>
     Array.from({ length: count }, (_, at) => ({ clientId: `${name}${at}`, data: new Uint8Array([at]), ...more }));
@@ -83,7 +83,7 @@ it('copies only missing items, and nothing when it is repeated', async () => {
   await put(restored, ...same, ...numbered('changed', 5), ...missing, ...expired);
   await put('Clients', ...same, ...changed, ...added);
 
-  const copy = () => ask(`tables copy clients ${restored}`);
+  const copy = () => json(`tables copy clients ${restored}`);
   const counts = { restored: 62, changed: 5, expired: 4, notCopied: 0 };
   expect(await copy()).toEqual({ ...counts, same: 3, copied: 50 });
   const found = await items('Clients');

@@ -9,9 +9,9 @@ import { aTask } from '../a-task.ts';
 
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
-const { ask, run, under } = operated;
+const { json, run, under } = operated;
 
-const keysIn = async () => (await ask('keys list')).length;
+const keysIn = async () => (await json('keys list')).length;
 
 describe('ops keys with one key of each kind', () => {
   it('lists the keys with their current states', async () => {
@@ -24,7 +24,7 @@ describe('ops keys with one key of each kind', () => {
 
   it('rotates only keys that are due', async () => {
     const none = ['signing', 'mac', 'encryption'].map(kind => ({ kind, created: null, removed: [] }));
-    expect(await ask('keys rotate')).toEqual(none);
+    expect(await json('keys rotate')).toEqual(none);
     expect(await keysIn()).toBe(3);
   });
 
@@ -41,13 +41,13 @@ describe('ops keys with one key of each kind', () => {
     const { stdout, stderr } = await ahead.run('--yes keys rotate --revoke --kind signing');
     expect(stderr).toMatch(/^warning: this machine's clock is \d+ seconds ahead of the clock of .*\n$/);
     expect(stdout).toMatch(/^signing: key \w{22} is active, .*; deleted generation 1\.\n/);
-    expect(await ask('keys list --kind signing')).toMatchObject([{ generation: 2, state: 'active' }]);
+    expect(await json('keys list --kind signing')).toMatchObject([{ generation: 2, state: 'active' }]);
   });
 
   it('revokes all kinds, but only retires encryption keys', async () => {
-    const results: { removed: number[] }[] = await ask('keys rotate --revoke');
+    const results: { removed: number[] }[] = await json('keys rotate --revoke');
     expect(results.map(({ removed }) => removed)).toEqual([[2], [1], []]);
-    const encryption: { state: string }[] = await ask('keys list --kind encryption');
+    const encryption: { state: string }[] = await json('keys list --kind encryption');
     expect(encryption.map(({ state }) => state)).toEqual(['retiring', 'active']);
   });
 });
@@ -66,20 +66,20 @@ describe('ops keys rotate of a stage', () => {
       if ('FunctionName' in input) invoked.push(input.FunctionName);
       return { FunctionError, Payload: Buffer.from(JSON.stringify(response)), Arn: 'arn:aws:iam::1:user/ana' };
     };
-    const faked: readonly string[] = [LambdaClient.name, STSClient.name];
+    const fakeClients: readonly string[] = [LambdaClient.name, STSClient.name];
     const connect: Target['connect'] = (Service, endpoint) =>
-      faked.includes(Service.name) ? ({ send } as never) : local.connect(Service, endpoint);
+      fakeClients.includes(Service.name) ? ({ send } as never) : local.connect(Service, endpoint);
     return { ...local, connect, deployed: { configuration: { stage: 'dev' } } as never };
   };
-  const rotate = (target: Target, given: Parameters<typeof rotateKeys.act>[1] = {}) =>
-    rotateKeys.act(aTask(target, { warn: text => void warnings.push(text) }), given);
+  const rotate = (target: Target, args: Parameters<typeof rotateKeys.act>[1] = {}) =>
+    rotateKeys.act(aTask(target, { warn: text => void warnings.push(text) }), args);
   const denied = { errorType: 'AccessDeniedException', errorMessage: 'not authorized to perform: dynamodb:Query' };
   const failed = `the daily rotation failed: ${denied.errorType}: ${denied.errorMessage} (docs/runbook.md, "KeysNotRotated").`;
-  const nothingDue = ['signing', 'mac', 'encryption'].map(kind => ({ kind, removed: [] }));
+  const noRotations = ['signing', 'mac', 'encryption'].map(kind => ({ kind, removed: [] }));
 
   it('invokes the function, and reports its results', async () => {
     const before = await keysIn();
-    const response = [{ kind: 'signing', created: 3, removed: [7] }, ...nothingDue.slice(1)];
+    const response = [{ kind: 'signing', created: 3, removed: [7] }, ...noRotations.slice(1)];
     expect(await rotate(stageReturning(response))).toMatchObject([
       { kind: 'signing', created: { generation: 3, state: 'active' }, removed: [7] },
       { kind: 'mac', created: undefined },
@@ -90,7 +90,7 @@ describe('ops keys rotate of a stage', () => {
   });
 
   it('reports a created key that no longer exists', async () => {
-    const target = stageReturning([{ kind: 'signing', created: 99, removed: [] }, ...nothingDue.slice(1)]);
+    const target = stageReturning([{ kind: 'signing', created: 99, removed: [] }, ...noRotations.slice(1)]);
     const texts: string[] = [];
     const noun = new Command('keys');
     rotateKeys.addTo(noun, async (act, report) => void texts.push(report(await act(aTask(target)), target).text));
@@ -105,14 +105,14 @@ describe('ops keys rotate of a stage', () => {
     ['warns if the function fails', 'Unhandled', [`the keys were created, but ${failed}`]],
   ])('--now creates keys with the operator’s permissions, and %s', async (_case, error, expected) => {
     const before = await keysIn();
-    const created = await rotate(stageReturning(error ? denied : nothingDue, error), { now: true, kind: 'mac' });
+    const created = await rotate(stageReturning(error ? denied : noRotations, error), { now: true, kind: 'mac' });
     expect(created).toMatchObject([{ kind: 'mac', created: { state: 'active' } }]);
     expect({ invoked, warnings }).toEqual({ invoked: [functionArn], warnings: expected });
     expect(await keysIn()).toBe(before + 1);
   });
 
   it('shows the commands for the same stage if it fails half-way', async () => {
-    const target = { ...stageReturning(nothingDue), dynamo: async () => fail() };
+    const target = { ...stageReturning(noRotations), dynamo: async () => fail() };
     const next = 'Run "npm run ops -- --stage dev keys rotate --revoke --kind signing" and "npm run ops -- --st';
     await expect(rotate(target, { now: true, revoke: true })).rejects.toThrow(next);
   });
@@ -125,7 +125,7 @@ describe('keys rotate --revoke that fails half-way', () => {
   type Generations = Readonly<Record<(typeof kinds)[number], readonly number[]>>;
 
   const generations = async (): Promise<Generations> => {
-    const listed: { kind: string; generation: number }[] = await ask('keys list');
+    const listed: { kind: string; generation: number }[] = await json('keys list');
     const of = (wanted: string) => listed.filter(({ kind }) => kind === wanted).map(({ generation }) => generation);
     return { signing: of('signing'), mac: of('mac'), encryption: of('encryption') };
   };
@@ -187,18 +187,18 @@ describe('keys rotate --revoke that fails half-way', () => {
       const commands = matches.map(([, words = '']) => words);
       expect(commands).toHaveLength(left.length);
       if (left.length === 0) expect(failure.error).toContain('"npm run ops -- keys list" shows the keys');
-      for (const words of commands) await ask(words);
+      for (const words of commands) await json(words);
       await expectRevoked(before);
 
       const completed = await generations();
       await failAt(step, nth);
-      await ask('keys rotate --revoke');
+      await json('keys rotate --revoke');
       await expectRevoked(completed);
     },
   );
 
   it('deletes the other keys if one key cannot be deleted', async () => {
-    await ask('keys rotate --now --kind signing');
+    await json('keys rotate --now --kind signing');
     const { signing } = await generations();
     expect(signing).toHaveLength(2);
     const { error } = await failAt('Delete', 1);
@@ -206,6 +206,6 @@ describe('keys rotate --revoke that fails half-way', () => {
     expect(error).toContain(
       `Done: signing created ${created}, deleted ${signing[1]}. Left: signing generation ${kept} is`,
     );
-    await ask('keys rotate --revoke');
+    await json('keys rotate --revoke');
   });
 });

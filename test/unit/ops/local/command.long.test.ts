@@ -65,8 +65,8 @@ describe('npm start ends', { timeout: 30_000 }, () => {
     /^Port \d+ is in use, perhaps by another run\. Stop that run, or choose other ports with --port N [^\n]*\n$/;
   it.each([0, 1, 2, 3, 4, 5])('with 1 and one line of advice when the port at +%d is in use', async offset => {
     const server = createServer();
-    const taken = await listen(server);
-    const result = start('--port', String(taken - offset), '--outputs', never);
+    const usedPort = await listen(server);
+    const result = start('--port', String(usedPort - offset), '--outputs', never);
     expect(result).toEqual({ status: 1, stdout: '', stderr: expect.stringMatching(inUse) });
     server.close();
   });

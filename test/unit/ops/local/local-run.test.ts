@@ -1,7 +1,7 @@
 import { StartError, type StartProblem } from '@emissor/cloud/errors';
 import { openTerminal } from '@emissor/cloud/start';
 import { describe, expect, it } from 'vitest';
-import { withAdvice } from '../../../../ops/local/advice.ts';
+import { describeStartError } from '../../../../ops/local/advice.ts';
 import { cloudRequest, root } from '../../../../ops/local/cloud-request.ts';
 import { greeting } from '../../../../ops/local/greeting.ts';
 import { parseOptions } from '../../../../ops/local/options.ts';
@@ -59,6 +59,6 @@ describe('a local run', () => {
     ['data-damaged', /^This\. Restore it from a copy, or .* --data\.$/],
     [undefined, /^This$/],
   ])('that cannot start because of %s shows the option that solves the problem', (problem, advice) => {
-    expect(withAdvice(new StartError('This', problem))).toMatch(advice);
+    expect(describeStartError(new StartError('This', problem))).toMatch(advice);
   });
 });

@@ -16,13 +16,13 @@ const deliver = async (path: string, body = '') => {
   return { status: response.statusCode, body: Buffer.concat(await response.toArray()).toString() };
 };
 
-const shown = async () => (await fetch(`${url}/deliveries`)).json() as Promise<Record<string, unknown>[]>;
+const readDeliveries = async () => (await fetch(`${url}/deliveries`)).json() as Promise<Record<string, unknown>[]>;
 
 it('lists its requests as JSON at its local address until they are deleted', async () => {
   expect(await deliver('/hook', '{"a":"<b>"}')).toEqual({ status: 200, body: '' });
   expect(await deliver('/deliveries')).toEqual({ status: 200, body: '' });
   expect(received.map(({ path }) => path)).toEqual(['/hook', '/deliveries']);
-  expect((await shown())[0]).toEqual({
+  expect((await readDeliveries())[0]).toEqual({
     at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     method: 'POST',
     path: '/hook',
@@ -31,7 +31,7 @@ it('lists its requests as JSON at its local address until they are deleted', asy
     status: 200,
   });
   expect((await fetch(`${url}/deliveries`, { method: 'DELETE' })).status).toBe(204);
-  expect(await shown()).toEqual([]);
+  expect(await readDeliveries()).toEqual([]);
 });
 
 it('returns the status in the path', async () => {

@@ -36,12 +36,12 @@ beforeEach(async () => {
     SmokeCredentialsParameter: credentials,
   };
   parameters.clear();
-  for (const { clientId } of await clients()) await operated.ask(`clients delete ${clientId}`);
-  for (const { userId } of await users()) await operated.ask(`users delete ${userId}`);
+  for (const { clientId } of await clients()) await operated.json(`clients delete ${clientId}`);
+  for (const { userId } of await users()) await operated.json(`users delete ${userId}`);
 });
 
-const clients = (): Promise<{ clientId: string }[]> => operated.ask('clients list');
-const users = (): Promise<{ userId: string; email: string }[]> => operated.ask('users list');
+const clients = (): Promise<{ clientId: string }[]> => operated.json('clients list');
+const users = (): Promise<{ userId: string; email: string }[]> => operated.json('users list');
 const ops = (...words: string[]) => operated.under({ outputs }).run(...words);
 const names = async () => [
   ...(await clients()).map(({ clientId }) => clientId),
@@ -60,8 +60,11 @@ describe('ops smoke on a stage', () => {
     const { Value: _, ...stored } = parameters.get(credentials) ?? {};
     expect(stored).toEqual({ Type: 'SecureString', KeyId: 'the-key' });
     const { clientId, clientSecret, username, password } = storedIdentity();
-    expect(await operated.ask(`clients show ${clientId}`)).toMatchObject({ accountId: '_smoke', grants: ['password'] });
-    expect(await operated.ask(`users show ${username}`)).toMatchObject({ accountId: '_smoke', role: 'admin' });
+    expect(await operated.json(`clients show ${clientId}`)).toMatchObject({
+      accountId: '_smoke',
+      grants: ['password'],
+    });
+    expect(await operated.json(`users show ${username}`)).toMatchObject({ accountId: '_smoke', role: 'admin' });
     for (const secret of [clientSecret, password]) expect(stdout + stderr).not.toContain(secret);
     await ops('smoke');
     expect(await names()).toEqual([clientId, username]);
@@ -87,9 +90,9 @@ describe('ops smoke on the local run', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(JSON.parse(stderr)).toEqual({
       error: expect.stringContaining('failed at "token"'),
-      ...{ code: 'refused', exitCode: 1, passed: false, step: 'token', deliveryId: null },
+      ...{ code: 'failed', exitCode: 1, passed: false, step: 'token', deliveryId: null },
       reason: expect.stringContaining('ECONNREFUSED'),
-      lookAt: expect.stringContaining('the token function'),
+      hint: expect.stringContaining('the token function'),
       durationMs: expect.any(Number),
       steps: [{ name: 'identity', durationMs: expect.any(Number) }],
     });
@@ -125,13 +128,13 @@ describe('ops smoke rotate-credentials', () => {
   it('keeps the stored client and user if two rotations run concurrently', async () => {
     await ops('smoke');
     const first = storedIdentity();
-    const overtake = vi.fn(() => ops('smoke', 'rotate-credentials'));
+    const rotate = vi.fn(() => ops('smoke', 'rotate-credentials'));
     const hashPassword = async (password: string) => {
-      if (overtake.mock.calls.length === 0) await overtake();
+      if (rotate.mock.calls.length === 0) await rotate();
       return quickHashing.hash(password);
     };
     await operated.under({ outputs, runtime: { hashPassword } }).run('smoke rotate-credentials');
-    expect(overtake).toHaveBeenCalledOnce();
+    expect(rotate).toHaveBeenCalledOnce();
     const { clientId, username } = storedIdentity();
     expect(await names()).toEqual(expect.arrayContaining([clientId, username]));
     expect(await names()).not.toContain(first.clientId);

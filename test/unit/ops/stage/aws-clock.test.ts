@@ -5,7 +5,7 @@ import { makeAwsClock } from '../../../../ops/stage/aws-clock.ts';
 const noon = Date.UTC(2026, 10, 20, 12);
 
 /** Simulates a local clock that is ahead of AWS. Responses take time and have whole seconds. */
-function simulate(ahead: number) {
+function simulateClock(ahead: number) {
   let truth = noon + 400;
   const clock = makeAwsClock(() => truth + ahead);
   return {
@@ -16,7 +16,7 @@ function simulate(ahead: number) {
       truth += requestMs;
       const date = new Date(truth).toUTCString();
       truth += responseMs;
-      clock.learn(date, sentAt);
+      clock.adjust(date, sentAt);
     },
   };
 }
@@ -26,7 +26,7 @@ it('returns AWS’s time, accurate to 1 s plus the response time, with any error
   const ahead = fc.integer({ min: -10 * 86_400_000, max: 10 * 86_400_000 });
   fc.assert(
     fc.property(ahead, fc.array(fc.tuple(time, time), { minLength: 1, maxLength: 5 }), (error, calls) => {
-      const { clock, truth, request } = simulate(error);
+      const { clock, truth, request } = simulateClock(error);
       for (const [requestMs, responseMs] of calls) request(requestMs, responseMs);
       const slowest = Math.max(...calls.map(([requestMs, responseMs]) => requestMs + responseMs));
       expect(Math.abs(clock.now() - truth())).toBeLessThanOrEqual(1_000 + slowest);
@@ -35,15 +35,15 @@ it('returns AWS’s time, accurate to 1 s plus the response time, with any error
 });
 
 it('does not change a correct local clock', () => {
-  const { clock, truth, request } = simulate(0);
+  const { clock, truth, request } = simulateClock(0);
   request(20, 30);
   expect(clock.now()).toBe(truth());
   expect(clock.aheadBy()).toBe(0);
 });
 
 it('returns the local time before the first response, and ignores a response without a date', () => {
-  const { clock, truth } = simulate(5_000);
-  clock.learn(undefined, noon);
-  clock.learn('soon', noon);
+  const { clock, truth } = simulateClock(5_000);
+  clock.adjust(undefined, noon);
+  clock.adjust('soon', noon);
   expect(clock.now()).toBe(truth() + 5_000);
 });

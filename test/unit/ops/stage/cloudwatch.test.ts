@@ -20,7 +20,7 @@ it('finds the lines about an id in the stage’s log groups, newest first', asyn
   put('first', { message: 'event.duplicate', deliveryId: 'evt_2' });
   logs.put('first', 'evt_1: a line that is no JSON');
   for (const group of ['retry', 'other']) put(group, { message: 'delivery.attempt', deliveryId: 'evt_1' });
-  const lines = await openLog().find('evt_1', await openLog().keptSince(), noProgress);
+  const lines = await openLog().find('evt_1', await openLog().retainedSince(), noProgress);
   expect(lines.map(({ fields }) => fields.message)).toEqual(['delivery.attempt', 'event.without_webhook']);
 });
 
@@ -38,7 +38,7 @@ it('stops an interrupted search', async () => {
 
 it('finds lines by their fields, up to a limit', async () => {
   const log = openLog();
-  const since = await log.keptSince();
+  const since = await log.retainedSince();
   for (const message of ['a.b', 'c.d', 'e.f']) put('first', { message, account: 'acme' });
   put('first', { message: 'a.b', account: 'bolt' });
   const found = async (limit: number) => {

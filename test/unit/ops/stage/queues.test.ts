@@ -51,12 +51,12 @@ describe('reading the dead-letter messages', () => {
     ['no message from an empty queue', 0, all, 0.15, 0, 0],
   ])('reads %s, and makes all messages visible again', async (_, count, limit, callSeconds, secondsEach, expected) => {
     const { queues, visible, pass } = queueOf(count, callSeconds);
-    const seen: string[] = [];
+    const received: string[] = [];
     for await (const { body } of queues.deadLetters(limit)) {
-      seen.push(body);
+      received.push(body);
       pass(secondsEach);
     }
-    expect([seen.length, new Set(seen).size]).toEqual([expected, expected]);
+    expect([received.length, new Set(received).size]).toEqual([expected, expected]);
     expect(visible()).toHaveLength(count);
   });
 
@@ -71,7 +71,7 @@ describe('reading the dead-letter messages', () => {
   it('hides messages for at most 10 minutes, and extends the time only while the command runs', async () => {
     const { queues, visible, pass, maxHidden } = queueOf(20_000, 0.15);
     const deadLetters = queues.deadLetters(all);
-    for (let seen = 0; seen < 1_000; seen++) {
+    for (let received = 0; received < 1_000; received++) {
       await deadLetters.next();
       pass(1);
     }

@@ -96,7 +96,7 @@ const at = (url: string, AuthDomainTarget?: string): Case => {
   const Outputs = outputs.flatMap(([OutputKey, OutputValue]) => (OutputValue ? [{ OutputKey, OutputValue }] : []));
   return { stacks: { Data: { Outputs } } };
 };
-const leftOver = {
+const retained = {
   ListTablesCommand: () => ({ TableNames: ['Emissor-dev-Data-Clients1-A', 'Emissor-dev-Data2-B'] }),
   ListQueuesCommand: ({ QueueNamePrefix = '' }) => ({
     QueueUrls: QueueNamePrefix.includes('Delivery') ? ['https://sqs/1/Emissor-dev-Delivery-Events1-B'] : [],
@@ -186,9 +186,9 @@ describe('the preflight reports', () => {
       /^other Regions: .*in eu-west-1 of this account/,
     ],
     [
-      'left-overs',
-      { values: retain, stacks: noStacks, responses: leftOver },
-      /^left-overs: 2 tables and queues .*Clients1-A, …/,
+      'retained resources',
+      { values: retain, stacks: noStacks, responses: retained },
+      /^retained resources: 2 tables and queues .*Clients1-A, …/,
     ],
     [
       'a table that the deployment would remove',
@@ -208,8 +208,8 @@ describe('the preflight reports', () => {
     ['a wildcard certificate', withDomain({ DomainName: '*.acme.com' })],
     ['a stage without a domain', at('x.example.com')],
     ['an unchanged domain', { ...withDomain(), ...at('auth.acme.com', 'd-1.example.com') }],
-    ['left-overs of a deployed stage', { values: retain, responses: leftOver }],
-    ['left-overs of a stage that does not retain data', { stacks: noStacks, responses: leftOver }],
+    ['retained resources of a deployed stage', { values: retain, responses: retained }],
+    ['retained resources of a stage that does not retain data', { stacks: noStacks, responses: retained }],
     ['an unchanged table', { values: retain, before: table, next: table }],
     ['a stage of the same owner', ownedBy('payments')],
   ])('no problem for %s', async (_case, of) => {

@@ -9,7 +9,7 @@ import { aStage, noStacks } from '../a-stage.ts';
 const now = Date.parse('2026-11-22T00:00:00Z');
 
 const noDeliveries = {
-  ...{ looked: 0, isCutOff: false, failed: [], held: [], slow: [] },
+  ...{ read: 0, isCutOff: false, failed: [], held: [], slow: [] },
   late: { groups: [], isCutOff: false },
 };
 
@@ -27,7 +27,7 @@ const statusOf = ({ stacks, region, account }: StageStacks, changes: Partial<Sta
   ...{ tables: [], throttles: [], certificates: [], movedAliases: [], queues: [], keys: [], problems: [] },
   kmsKey: { arn: 'arn:aws:kms:sa-east-1:111122223333:key/1', state: 'Enabled', deletedAt: null },
   recipients: [{ mail: 'page', address: 'ops@acme.com', state: 'confirmed' }],
-  alarms: { total: 28, isCutOff: false, ringing: [] },
+  alarms: { total: 28, isCutOff: false, firing: [] },
   webhooks: { read: 0, isCutOff: false, suspended: [], failing: [] },
   deliveries: noDeliveries,
   ...changes,
@@ -81,7 +81,7 @@ describe('the problems of a stage', () => {
   });
 
   const unread = { unread: 'denied' };
-  const first = { isCutOff: true, read: 1, total: 1, ringing: [], suspended: [], failing: [] };
+  const first = { isCutOff: true, read: 1, total: 1, firing: [], suspended: [], failing: [] };
   const partly = { alarms: first, webhooks: first, deliveries: { ...noDeliveries, ...first } };
   const manyLate = { ...noDeliveries, late: { groups: [], isCutOff: true } };
   const inParts = ' in the parts that were read.';
@@ -138,12 +138,12 @@ describe('the problems of a stage', () => {
     ];
     const keeps = { removalPolicy: 'retain' };
     const isProtected = { EnableTerminationProtection: true };
-    const protectedBut = { Auth: isProtected, Webhooks: isProtected, Delivery: isProtected }; // Smoke stores no data
+    const allExceptSmoke = { Auth: isProtected, Webhooks: isProtected, Delivery: isProtected }; // Smoke stores no data
     expect(problems(aStage(), { tables })).toEqual([]);
-    expect(problems(aStage(keeps, protectedBut), { tables })).toEqual([
+    expect(problems(aStage(keeps, allExceptSmoke), { tables })).toEqual([
       '1 stack and 1 table can be deleted by mistake, because protection is off. Once the first deployment is complete, set protection to true in stages/dev.ts and deploy again.',
     ]);
-    expect(problems(aStage({ ...keeps, protection: true }, protectedBut), { tables })[0]).toMatch(
+    expect(problems(aStage({ ...keeps, protection: true }, allExceptSmoke), { tables })[0]).toMatch(
       /stages\/dev\.ts sets protection: true\. Run npx cdk deploy/,
     );
   });
@@ -192,16 +192,16 @@ describe('the problems of a stage', () => {
   });
 
   it('include firing alarms, dead-letter messages, and missing or overdue keys', () => {
-    const ringing = [{ name: 'a', since: null, description: '' }];
+    const firing = [{ name: 'a', since: null, description: '' }];
     const key = { kind: 'mac', keys: 1, activeSince: '2026-01-01T00:00:00Z', nextActiveFrom: null } as const;
     expect(
       problems(aStage(), {
-        alarms: { total: 2, isCutOff: false, ringing },
+        alarms: { total: 2, isCutOff: false, firing },
         queues: [{ queue: 'dead letters', waiting: 1, inFlight: 1, delayed: 0, oldestSeconds: 5 }],
         keys: [
-          { ...key, kind: 'signing', activeSince: null, nextMadeAt: null },
-          { ...key, nextMadeAt: '2026-11-20T21:00:00Z' },
-          { ...key, kind: 'encryption', nextMadeAt: '2026-11-21T21:00:00Z' },
+          { ...key, kind: 'signing', activeSince: null, nextCreatedAt: null },
+          { ...key, nextCreatedAt: '2026-11-20T21:00:00Z' },
+          { ...key, kind: 'encryption', nextCreatedAt: '2026-11-21T21:00:00Z' },
         ],
       }),
     ).toEqual([

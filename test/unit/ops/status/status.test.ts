@@ -11,7 +11,7 @@ import { aDelivery, aRecord, aWebhook } from '../../delivery/builders.ts';
 // `ops status` shows the state of a stage and its problems (contract, section 7). status-problems.test.ts tests the problems.
 
 const day = 86_400_000;
-const iso = (moment: number) => new Date(moment).toISOString();
+const iso = (time: number) => new Date(time).toISOString();
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
 
@@ -49,8 +49,8 @@ describe('ops status', () => {
     const [dueAt, dueFrom] = [iso(activeFrom + 88 * day), iso(activeFrom + 90 * day)];
     expect(found.stacks).toBeNull();
     expect(found.keys).toEqual([
-      { kind: 'signing', keys: 1, activeSince, nextMadeAt: dueAt, nextActiveFrom: dueFrom },
-      { kind: 'mac', keys: 2, activeSince, nextMadeAt: null, nextActiveFrom: iso(activeFrom + 11 * day) },
+      { kind: 'signing', keys: 1, activeSince, nextCreatedAt: dueAt, nextActiveFrom: dueFrom },
+      { kind: 'mac', keys: 2, activeSince, nextCreatedAt: null, nextActiveFrom: iso(activeFrom + 11 * day) },
       expect.objectContaining({ kind: 'encryption', keys: 1 }),
     ]);
     const event = 'demanda.criada';
@@ -121,7 +121,7 @@ describe('ops status of deliveries', () => {
     const since = (ago: number) => iso(now - ago * minute);
     const groups = [
       { account: 'acme', event, cause: 'overdue', count: 2, since: since(50), first: 'evt_late1' },
-      { account: 'acme', event, cause: 'own fault', count: 1, since: since(-10), first: 'evt_own' },
+      { account: 'acme', event, cause: 'internal error', count: 1, since: since(-10), first: 'evt_own' },
     ];
     expect(deliveries).toMatchObject({ failed: [{ account: 'acme', count: 2 }], held: [{ count: 1 }] });
     expect(deliveries).toMatchObject({ late: { isCutOff: false, groups } });
@@ -151,7 +151,7 @@ it('reports missing keys', async () => {
   for (const { kind, generation } of await operated.items('Keyring'))
     await operated.database.dynamo(new DeleteCommand({ TableName: 'Keyring', Key: { kind, generation } }));
   const { keys, problems } = await read();
-  const none = { keys: 0, activeSince: null, nextMadeAt: null, nextActiveFrom: null };
+  const none = { keys: 0, activeSince: null, nextCreatedAt: null, nextActiveFrom: null };
   expect(keys).toEqual(['signing', 'mac', 'encryption'].map(kind => ({ kind, ...none })));
   expect(problems.filter(problem => /^there is no \w+ key/.test(problem))).toHaveLength(3);
 });

@@ -39,11 +39,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const moment = now();
+const time = now();
 const log = { info: () => {}, warn: () => {}, error: () => {} };
 const aReplay = (id: string): Replay => ({
   ...{ id, accountId: account, eventName, webhookId: 'webhook-1', state: 'running', wanted: 'failed' },
-  ...{ from: moment - 1, to: moment, startedAt: moment, sent: 0, pass: 1 },
+  ...{ from: time - 1, to: time, startedAt: time, sent: 0, pass: 1 },
 });
 
 /**
@@ -53,7 +53,7 @@ const aReplay = (id: string): Replay => ({
 const drives: Readonly<Record<string, () => Promise<unknown>>> = {
   'stores/client-store.ts': async () => {
     clientId = (await operated.createClient('Acme', `--account=${account}`)).clientId;
-    await operated.ask(`clients rotate-secret ${clientId}`);
+    await operated.json(`clients rotate-secret ${clientId}`);
   },
   'stores/user-store.ts': async () => {
     userId = (await operated.createUser(account, 'ana@example.com')).userId;
@@ -61,8 +61,8 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
   'auth/sessions/session-store.ts': async () => {
     const sessions = makeSessionStore(store('Sessions'));
     const owner = { userId, clientId, accountId: account, userVersion: 1, clientVersion: 1, scope: '' };
-    const used = { counter: 1, keyId: 'key', createdAt: moment, rotatedAt: moment };
-    const ends = { idleExpiresAt: moment + 60_000, absoluteExpiresAt: moment + 60_000 };
+    const used = { counter: 1, keyId: 'key', createdAt: time, rotatedAt: time };
+    const ends = { idleExpiresAt: time + 60_000, absoluteExpiresAt: time + 60_000 };
     // The number of sessions exceeds one batch of deletions.
     for (let at = 0; at < 60; at++)
       await sessions.createSession({ sessionId: `${userId}-${at}`, ...owner, ...used, ...ends });
@@ -76,8 +76,8 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   'delivery/store/delivery-store.ts': () => {
     const attempts = [aRecord(), aRecord({ number: 2 })];
-    const wait = { nextAttemptAt: moment, sweepAt: moment, overdueCount: 0 };
-    const times = { createdAt: moment, scheduledAt: moment };
+    const wait = { nextAttemptAt: time, sweepAt: time, overdueCount: 0 };
+    const times = { createdAt: time, scheduledAt: time };
     const delivery = aDelivery({ accountId: account, ...times, attempt: 3, attempts, wait });
     return makeDeliveryStore({ ...store('Deliveries') }).create(delivery);
   },
@@ -88,7 +88,7 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   'delivery/lanes/slowness-store.ts': () =>
     makeSlownessStore(store('Deliveries')).change({ accountId: account, eventName }, found =>
-      withSlowAttempts(found, { slow: 2, quick: 0 }, moment),
+      withSlowAttempts(found, { slow: 2, quick: 0 }, time),
     ),
   'delivery/api/request-limits.ts': async () => {
     const parts = { ...store('Deliveries'), ...requestLimits, registrationLimit: 30 };
@@ -99,7 +99,7 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   'delivery/intake/without-webhook.ts': async () => {
     const withoutWebhook = makeWithoutWebhook({ ...store('Deliveries'), log });
-    withoutWebhook.note(account, eventName, moment);
+    withoutWebhook.note(account, eventName, time);
     await withoutWebhook.settled();
   },
   'webhooks/webhook-store.ts': () => makeWebhookStore(store('Webhooks')).create(aWebhook({ accountId: account })),
@@ -126,7 +126,7 @@ async function itemsByKind() {
 
 /** Exports the account. Returns the lines and their types. */
 async function exported(file: string) {
-  await operated.ask(`accounts export ${account} --out ${file}`);
+  await operated.json(`accounts export ${account} --out ${file}`);
   const text = await readFile(file, 'utf8');
   const lines = text.trimEnd().split('\n');
   return { text, lines, types: lines.map(line => JSON.parse(line).type).sort() };
@@ -152,21 +152,21 @@ it('every item has exactly one kind, and is exported and deleted unless the kind
   expect((await exported(second)).types).toEqual(types);
   expect(await readdir(folder)).toEqual(['account.ndjson', 'second.ndjson']);
 
-  await operated.ask(`accounts delete ${account}`);
-  const kept = Object.entries(itemKinds).flatMap(([name, kind]) =>
+  await operated.json(`accounts delete ${account}`);
+  const expected = Object.entries(itemKinds).flatMap(([name, kind]) =>
     'notDeleted' in kind && !kind.notDeleted.includes('deleted with') ? [name] : [],
   );
-  const left = await itemsByKind();
-  expect(new Set(left.flatMap(({ kinds }) => kinds))).toEqual(new Set(kept));
-  for (const name of [account, clientId, userId]) expect(JSON.stringify(left)).not.toContain(name);
+  const remaining = await itemsByKind();
+  expect(new Set(remaining.flatMap(({ kinds }) => kinds))).toEqual(new Set(expected));
+  for (const name of [account, clientId, userId]) expect(JSON.stringify(remaining)).not.toContain(name);
 });
 
 it('the export fails for an account without data, and for a file that cannot be written', async () => {
-  const ask = (id: string, ...more: string[]) => operated.run('accounts', 'export', id, ...more);
-  expect(await ask('nobody', '--out', join(folder, 'nothing.ndjson'))).toMatchObject({ code: 1, stdout: '' });
+  const runExport = (id: string, ...more: string[]) => operated.run('accounts', 'export', id, ...more);
+  expect(await runExport('nobody', '--out', join(folder, 'nothing.ndjson'))).toMatchObject({ code: 1, stdout: '' });
   expect((await readdir(folder)).filter(name => name.startsWith('nothing'))).toEqual([]);
   await drives['stores/user-store.ts']?.();
-  const refused = { code: 1, stderr: expect.stringMatching(/Could not write .*\(ENOENT\)/) };
-  expect(await ask(account, '--out', join(folder, 'no', 'folder'))).toMatchObject(refused);
-  expect(await ask(account)).toMatchObject({ code: 2 });
+  const failure = { code: 1, stderr: expect.stringMatching(/Could not write .*\(ENOENT\)/) };
+  expect(await runExport(account, '--out', join(folder, 'no', 'folder'))).toMatchObject(failure);
+  expect(await runExport(account)).toMatchObject({ code: 2 });
 });

@@ -16,11 +16,11 @@ import { aDelivery, aWebhook } from '../../delivery/builders.ts';
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
 
-const { ask, createUser, createClient, under } = operated;
+const { json, createUser, createClient, under } = operated;
 const { dynamo } = operated.database;
 const loginOf = (email: string) => operated.item('Credentials', { email });
 const store = makeDeliveryStore({ ...systemTime, dynamo, table: 'Deliveries' });
-const deleteUnder = (account: string, conditions: Conditions) => under(conditions).ask(`accounts delete ${account}`);
+const deleteUnder = (account: string, conditions: Conditions) => under(conditions).json(`accounts delete ${account}`);
 /** Deletes an account, and calls a function after the confirmation and before any deletion. */
 const deleteWhile = (account: string, act: () => Promise<unknown>) =>
   deleteUnder(account, { before: ['Scan', 3, act] });
@@ -30,8 +30,8 @@ describe('ops accounts delete', () => {
     const { email } = await createUser('asked');
     const question =
       /^error: This permanently deletes account asked of .*: 1 user, and all deliveries .* --yes to confirm\.\n$/;
-    const refused = { code: 1, stdout: '', stderr: expect.stringMatching(question) };
-    expect(await operated.run('accounts delete asked')).toEqual(refused);
+    const failure = { code: 1, stdout: '', stderr: expect.stringMatching(question) };
+    expect(await operated.run('accounts delete asked')).toEqual(failure);
     expect(await loginOf(email)).toBeDefined();
     const nothing = { code: 1, stderr: expect.stringMatching(/^error: Account "nobody" has no data/m) };
     expect(await operated.run('--yes accounts delete nobody')).toMatchObject(nothing);
@@ -40,17 +40,17 @@ describe('ops accounts delete', () => {
   it('keeps the login of a user who moves to another account during the confirmation', async () => {
     const [{ email }, stays] = [await createUser('moving-a'), await createUser('moving-a')];
     await deleteWhile('moving-a', async () => {
-      await ask(`users delete ${email}`);
+      await json(`users delete ${email}`);
       await createUser('moving-b', email);
     });
-    expect(await ask(`users show ${email}`)).toMatchObject({ accountId: 'moving-b' });
+    expect(await json(`users show ${email}`)).toMatchObject({ accountId: 'moving-b' });
     expect(await loginOf(stays.email)).toBeUndefined();
-    expect(await ask('users list --account moving-a')).toEqual([]);
+    expect(await json('users list --account moving-a')).toEqual([]);
   });
 
   it('deletes the login of a user if its address changes during the confirmation', async () => {
     const { userId, email } = await createUser('renamed');
-    await deleteWhile('renamed', () => ask(`users set-email ${userId} next-${email}`));
+    await deleteWhile('renamed', () => json(`users set-email ${userId} next-${email}`));
     expect([await loginOf(email), await loginOf(`next-${email}`)]).toEqual([undefined, undefined]);
   });
 
@@ -71,11 +71,11 @@ describe('ops accounts delete', () => {
     const joining = await createClient('Joining', '--account=binding-b');
     await createUser('binding-a');
     await deleteWhile('binding-a', async () => {
-      await ask(`clients update ${leaving.clientId} --account binding-b`);
-      await ask(`clients update ${joining.clientId} --account binding-a`);
+      await json(`clients update ${leaving.clientId} --account binding-b`);
+      await json(`clients update ${joining.clientId} --account binding-a`);
     });
-    const kept = { accountId: 'binding-b', status: 'enabled' };
-    expect(await ask(`clients show ${leaving.clientId}`)).toMatchObject(kept);
+    const unchanged = { accountId: 'binding-b', status: 'enabled' };
+    expect(await json(`clients show ${leaving.clientId}`)).toMatchObject(unchanged);
     expect(await operated.run(`clients show ${joining.clientId}`)).toMatchObject({ code: 1 });
   });
 
@@ -102,7 +102,7 @@ describe('ops accounts delete', () => {
       ends.push(milliseconds);
     };
     const { userId } = await createUser('interrupted');
-    await ask(`users disable ${userId}`);
+    await json(`users disable ${userId}`);
     const stopped = await under({ time: { pause } }).run('--yes accounts delete interrupted');
     const stderr = expect.stringContaining('error: Interrupted. Run the same command');
     expect(stopped).toMatchObject({ code: 1, stderr });
@@ -123,7 +123,7 @@ describe('the dead-letter messages of an account', () => {
     ['123', 123],
   ])('are deleted in any form, without those of other accounts: %s', async (account, id) => {
     const event = { id_conta: id, event: 'demanda.xx', id_demanda: 1 };
-    const named = [
+    const ownMessages = [
       event,
       { accountId: id, id: 'evt_1', eventName: 'demanda.criada', attempt: 2 },
       { 'detail-type': 'demand', source: 's', detail: event },
@@ -135,11 +135,11 @@ describe('the dead-letter messages of an account', () => {
       JSON.stringify({ ...event, id_conta: `${id}2`, accountId: id, detail: { id_conta: id } }),
     ];
     await createUser(account);
-    for (const body of [...named, ...others]) await operated.send('dead', body);
+    for (const body of [...ownMessages, ...others]) await operated.send('dead', body);
     expect(await deleteUnder(account, {})).toMatchObject({ deadLetters: 4, inFlight: 0 });
-    const left: { body: string; messageId: string }[] = await ask('dlq list');
-    expect(left.map(({ body }) => body).sort()).toEqual(others.sort());
-    await ask('dlq', 'discard', ...left.map(({ messageId }) => messageId));
+    const remaining: { body: string; messageId: string }[] = await json('dlq list');
+    expect(remaining.map(({ body }) => body).sort()).toEqual(others.sort());
+    await json('dlq', 'discard', ...remaining.map(({ messageId }) => messageId));
   });
 
   it('are reported if another command has them in flight', async () => {
@@ -156,8 +156,8 @@ describe('the dead-letter messages of an account', () => {
     const sent = [await operated.send('dead', 'another'), await operated.send('dead', 'one more')];
     const stopped = under({ before: ['ReceiveMessage', 1, interrupt] }).run('--yes accounts delete stopped');
     expect(await stopped).toMatchObject({ code: 1 });
-    const left: { messageId: string }[] = await ask('dlq list');
-    expect(left.map(({ messageId }) => messageId)).toEqual(sent);
+    const remaining: { messageId: string }[] = await json('dlq list');
+    expect(remaining.map(({ messageId }) => messageId)).toEqual(sent);
   });
 
   // SQS returns an empty response, without an error, once 120,000 messages are in flight.

@@ -12,9 +12,9 @@ afterAll(() => operated.stop());
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
 afterEach(() => void vi.useRealTimers());
 
-const { ask, run, createClient } = operated;
+const { json, run, createClient } = operated;
 const stored = async (clientId: string) => parseClient(await operated.item('Clients', { clientId }));
-const rotate = (clientId: string, options = '') => ask(`clients rotate-secret ${clientId}${options}`);
+const rotate = (clientId: string, options = '') => json(`clients rotate-secret ${clientId}${options}`);
 const accepts = async (clientId: string, ...secrets: readonly string[]) => {
   const client = await stored(clientId);
   return secrets.map(secret => matchingSecret(client, secret, Date.now()) !== undefined);
@@ -26,14 +26,16 @@ it('ops clients create creates a client with the default settings, and shows its
   const [, clientId = ''] = /client_id +(\w{22})\n/.exec(stdout) ?? [];
   const [, secret = ''] = /client_secret +(\w{43})\n/.exec(stdout) ?? [];
   expect([code, stdout]).toEqual([0, expect.stringMatching(/\n\nThe secret is shown only once\. /)]);
-  expect(await ask(`clients show ${clientId}`)).toMatchObject({
+  expect(await json(`clients show ${clientId}`)).toMatchObject({
     ...{ name: 'Shop', grants: ['password'], scopes: ['webhooks:read', 'webhooks:manage'], accountId: 'acme' },
     ...{ graceSeconds: 30, introspect: false, status: 'enabled' },
   });
   expect(await accepts(clientId, secret, `${secret}x`)).toEqual([true, false]);
-  const shown = [await run(`clients show ${clientId}`), await run('clients list'), await operated.items('Clients')];
-  expect(JSON.stringify(shown)).not.toContain(secret);
-  expect(shown[1]).toMatchObject({ stdout: expect.stringMatching(`${clientId} +Shop +password +acme +30 s +enabled`) });
+  const output = [await run(`clients show ${clientId}`), await run('clients list'), await operated.items('Clients')];
+  expect(JSON.stringify(output)).not.toContain(secret);
+  expect(output[1]).toMatchObject({
+    stdout: expect.stringMatching(`${clientId} +Shop +password +acme +30 s +enabled`),
+  });
 });
 
 it('ops clients create succeeds if the SDK repeats the write after a lost response', async () => {
@@ -46,11 +48,11 @@ it('ops clients create succeeds if the SDK repeats the write after a lost respon
 
 it('ops clients list lists all clients by name, or each client once in pages', async () => {
   for (const name of ['B', 'A']) await createClient(name);
-  const all: { clientId: string; name: string }[] = await ask('clients list');
+  const all: { clientId: string; name: string }[] = await json('clients list');
   expect(all.map(({ name }) => name)).toEqual(all.map(({ name }) => name).sort());
   const paged: string[] = [];
   for (let after = ''; ; after = ` --after ${paged.at(-1)}`) {
-    const page: typeof all = await ask(`clients list --limit 2${after}`);
+    const page: typeof all = await json(`clients list --limit 2${after}`);
     if (page.length === 0) break;
     paged.push(...page.map(({ clientId }) => clientId));
   }
@@ -73,10 +75,10 @@ describe('a change of a client', () => {
     const before = await stored(client.clientId);
     pass(1);
     const [verb = '', ...options] = words.split(' ');
-    await ask('clients', verb, client.clientId, ...options);
-    const { updatedAt, secrets } = await ask(`clients show ${client.clientId}`);
+    await json('clients', verb, client.clientId, ...options);
+    const { updatedAt, secrets } = await json(`clients show ${client.clientId}`);
     const expected = { ...client, ...changes, updatedAt, secrets };
-    expect(await ask(`clients show ${client.clientId}`)).toEqual(expected);
+    expect(await json(`clients show ${client.clientId}`)).toEqual(expected);
     expect(((await stored(client.clientId))?.version ?? 0) - (before?.version ?? 0)).toBe(ended);
   });
 
@@ -92,8 +94,8 @@ describe('a change of a client', () => {
     await rotate(clientId);
     const before = await stored(clientId);
     const [verb = '', ...options] = words.split(' ');
-    const { stderr, ...refused } = await run('clients', verb, clientId, ...options);
-    expect(refused).toEqual({ code: 1, stdout: '' });
+    const { stderr, ...failure } = await run('clients', verb, clientId, ...options);
+    expect(failure).toEqual({ code: 1, stdout: '' });
     const [, consequences] = /^error: (.*) There is no terminal\. Add --yes to confirm\.\n$/.exec(stderr) ?? [];
     expect(consequences).toMatch(question);
     expect(await stored(clientId)).toEqual(before);
@@ -112,8 +114,8 @@ describe('a change of a client', () => {
     async words => {
       const [verb = '', ...options] = words.split(' ');
       const stderr = 'error: There is no client "nobody". "clients list" shows all clients.\n';
-      const refused = { code: 1, stdout: '', stderr };
-      expect(await run('--yes', 'clients', verb, 'nobody', ...options)).toEqual(refused);
+      const failure = { code: 1, stdout: '', stderr };
+      expect(await run('--yes', 'clients', verb, 'nobody', ...options)).toEqual(failure);
     },
   );
 });
@@ -122,7 +124,7 @@ it('ops clients delete deletes the client and its count of failed logins', async
   const { clientId } = await createClient();
   const { key } = clientLimitKey('Lockouts', clientId);
   await operated.put('Lockouts', { ...key, count: 1, endsAt: 1 });
-  expect(await ask(`clients delete ${clientId}`)).toEqual({ clientId, deleted: true });
+  expect(await json(`clients delete ${clientId}`)).toEqual({ clientId, deleted: true });
   expect([await stored(clientId), await operated.item('Lockouts', key)]).toEqual([undefined, undefined]);
 });
 
@@ -139,8 +141,8 @@ describe('ops clients rotate-secret', () => {
     pass(58_000);
     expect(await accepts(clientId, first, second)).toEqual([true, true]);
     const both = /If the newer secret is not in use, .*--drop-newest.*--drop-oldest.*--overlap-seconds 0/;
-    const refused = { code: 1, stdout: '', stderr: expect.stringMatching(both) };
-    expect(await run(`clients rotate-secret ${clientId}`)).toEqual(refused);
+    const failure = { code: 1, stdout: '', stderr: expect.stringMatching(both) };
+    expect(await run(`clients rotate-secret ${clientId}`)).toEqual(failure);
     expect((await run(`clients show ${clientId}`)).stdout).toMatch(/valid until 20/);
     const { clientSecret: third } = await rotate(clientId, ' --drop-oldest');
     expect(await accepts(clientId, first, second, third)).toEqual([false, true, true]);
@@ -163,8 +165,8 @@ describe('ops clients rotate-secret', () => {
     expect(await accepts(clientId, first, lost, found)).toEqual([false, false, true]);
     const before = await stored(clientId);
     const stderr = expect.stringMatching(/^error: Client "\w+" has only one valid secret, .*without --drop-newest/);
-    const refused = { code: 1, stdout: '', stderr };
-    expect(await run(`--yes clients rotate-secret ${clientId} --drop-newest`)).toEqual(refused);
+    const failure = { code: 1, stdout: '', stderr };
+    expect(await run(`--yes clients rotate-secret ${clientId} --drop-newest`)).toEqual(failure);
     expect(await stored(clientId)).toEqual(before);
   });
 
@@ -187,8 +189,8 @@ describe('ops clients rotate-secret', () => {
   it('shows only the secret that is valid after concurrent rotations', async () => {
     const { clientId } = await create();
     const rotations = await Promise.allSettled([1, 2, 3].map(() => rotate(clientId)));
-    const shown = rotations.flatMap(one => (one.status === 'fulfilled' ? [one.value.clientSecret] : []));
-    expect([shown.length, await accepts(clientId, ...shown)]).toEqual([1, [true]]);
+    const newSecrets = rotations.flatMap(one => (one.status === 'fulfilled' ? [one.value.clientSecret] : []));
+    expect([newSecrets.length, await accepts(clientId, ...newSecrets)]).toEqual([1, [true]]);
     const reasons = rotations.flatMap(one => (one.status === 'rejected' ? [String(one.reason)] : []));
     for (const reason of reasons) expect(reason).toMatch(/exited with 1: .*(at the same time|two valid secrets)/);
   });

@@ -11,7 +11,7 @@ import { type Conditions, fail, interrupt, startOperatedTables } from '../../../
 import { passwordHashing } from '../../../support/password-hashing.ts';
 
 const passwordHash = '$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy';
-const costlyHash = passwordHash.replace('$10$', '$14$');
+const expensiveHash = passwordHash.replace('$10$', '$14$');
 const [salt, tag] = ['MDEyMzQ1Njc4OWFiY2RlZg', 'C8AL1H1mP0dcugAmf50VJE/DcscRE3FJ6f8SqRBdJ0U'];
 const userLine = (email: string, more: object = {}) =>
   JSON.stringify({ email, account: 'acme', role: 'admin', password_hash: passwordHash, ...more });
@@ -126,7 +126,7 @@ describe('a line', () => {
     ['a reserved account', userLine('a@b.example', { account: '_smoke' }), /"account"/],
     ['an unknown role', userLine('a@b.example', { role: 'owner' }), /"role" must be admin or member/],
     ['a password in place of a hash', userLine('a@b.example', { password_hash: 'canary-secret' }), /"password_hash"/],
-    ['a hash that takes too much work', userLine('a@b.example', { password_hash: costlyHash }), /"password_hash"/],
+    ['a hash that takes too much work', userLine('a@b.example', { password_hash: expensiveHash }), /"password_hash"/],
     ['no hash', JSON.stringify({ email: 'a@b.example', account: 'acme', role: 'admin' }), /"password_hash"/],
   ])('is rejected and not quoted if it is or has %s', (_case, text, problem) => {
     const parsed = parseUserLine(text);
@@ -175,7 +175,7 @@ describe('ops users import', async () => {
     return { code, ...JSON.parse(stdout || '{}'), ...JSON.parse(stderr || '{}') };
   };
   const usersOf = (account: string): Promise<{ userId: string; email: string }[]> =>
-    operated.ask(`users list --account ${account}`);
+    operated.json(`users list --account ${account}`);
   const lines = (account: string, count: number) =>
     Array.from({ length: count }, (_, at) => userLine(`${account}${at}@example.com`, { account }));
 
@@ -195,8 +195,8 @@ describe('ops users import', async () => {
     await operated.createUser('other', 'theirs@example.com');
     const texts = [userLine('ok1@example.com'), '{', '', userLine('theirs@example.com'), userLine('ok2@example.com')];
     expect(await run(texts)).toEqual({
-      ...{ error: expect.stringMatching(/^2 of 4 lines/), code: 'refused', exitCode: 1 },
-      ...{ lines: 4, created: 2, existing: 0, taken: 1, wrong: 1, weaker: {} },
+      ...{ error: expect.stringMatching(/^2 of 4 lines/), code: 'failed', exitCode: 1 },
+      ...{ lines: 4, created: 2, existing: 0, conflicting: 1, invalid: 1, weaker: {} },
       warnings: [
         'line 2: it is not JSON. Each line must be one JSON object.',
         'line 4: a user of another account has this e-mail address.',
@@ -219,7 +219,7 @@ describe('ops users import', async () => {
     const emails = ['twice@example.com', ' TWICE@example.com', 'twice@Example.com '];
     expect(await run(emails.map(email => userLine(email)))).toMatchObject({ created: 1, existing: 2 });
     const two = [userLine('two@example.com'), userLine('two@example.com', { account: 'bolt' })];
-    expect(await run(two)).toMatchObject({ created: 1, taken: 1 });
+    expect(await run(two)).toMatchObject({ created: 1, conflicting: 1 });
   });
 
   it('stops at the first failure of the store, and writes nothing after it ends', async () => {
@@ -249,7 +249,7 @@ describe('ops users import', async () => {
 
   it.each(Object.entries({ none: 'ENOENT', '.': 'EISDIR' }))('reports an unreadable file: %s', async (name, error) => {
     const stderr = expect.stringContaining(`Could not read ${join(folder, name)} (${error})`);
-    const refused = { code: 1, stdout: '', stderr };
-    expect(await operated.run('users', 'import', join(folder, name))).toEqual(refused);
+    const failure = { code: 1, stdout: '', stderr };
+    expect(await operated.run('users', 'import', join(folder, name))).toEqual(failure);
   });
 });

@@ -41,7 +41,7 @@ describe('a password that an operator sets', () => {
 
 describe('a password prompt', () => {
   /** Types one line at each prompt. After the last line, closes the terminal. */
-  const ask = async (...lines: (string | undefined)[]) => {
+  const askPassword = async (...lines: (string | undefined)[]) => {
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
     const stderr = new PassThrough();
     stderr.end = () => stderr; // a prompt cannot end the standard error of a process
@@ -61,16 +61,18 @@ describe('a password prompt', () => {
   const cancelled = 'CliError: Cancelled. No changes were made.';
 
   it('requires the same password twice', async () => {
-    expect(await ask('correct horse battery', 'correct horse battery')).toBe('correct horse battery');
-    expect(await ask('correct horse battery', 'correct horse stable')).toMatch(/^CliError: The two passwords differ/);
+    expect(await askPassword('correct horse battery', 'correct horse battery')).toBe('correct horse battery');
+    expect(await askPassword('correct horse battery', 'correct horse stable')).toMatch(
+      /^CliError: The two passwords differ/,
+    );
   });
 
   it('is cancelled by the end of the input', async () => {
-    expect(await ask()).toBe(cancelled);
-    expect(await ask('correct horse battery')).toBe(cancelled);
+    expect(await askPassword()).toBe(cancelled);
+    expect(await askPassword('correct horse battery')).toBe(cancelled);
   });
 
   it('is cancelled by Ctrl-C and Ctrl-D', async () => {
-    for (const key of ['\u0003', '\u0004']) expect(await ask(key)).toBe(cancelled);
+    for (const key of ['\u0003', '\u0004']) expect(await askPassword(key)).toBe(cancelled);
   });
 });

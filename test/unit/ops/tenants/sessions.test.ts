@@ -5,7 +5,7 @@ import { startOperatedTables } from '../../../support/operated-tables.ts';
 
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
-const { ask, run } = operated;
+const { json, run } = operated;
 
 const sessions = makeSessionStore({ ...systemTime, dynamo: operated.database.dynamo, table: 'Sessions' });
 const startSession = async (userId: string, clientId: string, name: string) => {
@@ -18,7 +18,7 @@ const startSession = async (userId: string, clientId: string, name: string) => {
   return sessionId;
 };
 const ids = async (options: string) =>
-  (await ask(`sessions list ${options}`)).map(({ sessionId }: { sessionId: string }) => sessionId);
+  (await json(`sessions list ${options}`)).map(({ sessionId }: { sessionId: string }) => sessionId);
 const createOwner = async () => ({ ...(await operated.createUser()), ...(await operated.createClient()) });
 
 describe('ops sessions list', () => {
@@ -36,11 +36,11 @@ describe('ops sessions list', () => {
   it('--all shows why each session ended', async () => {
     const { userId, clientId } = await createOwner();
     const sessionId = await startSession(userId, clientId, 'a');
-    const ended = async () => (await ask(`sessions list --user ${userId} --all`))[0].endedBy;
+    const ended = async () => (await json(`sessions list --user ${userId} --all`))[0].endedBy;
     expect(await ended()).toBeNull();
-    await ask(`sessions end --client ${clientId}`);
+    await json(`sessions end --client ${clientId}`);
     expect(await ended()).toBe('ended_for_the_client');
-    await ask(`users set-password ${userId}`);
+    await json(`users set-password ${userId}`);
     expect(await ended()).toBe('ended_for_the_user');
     await sessions.revokeSession(sessionId, 'revocation', Date.now());
     expect(await ended()).toBe('revocation');
@@ -56,8 +56,8 @@ describe('ops sessions list', () => {
       expect(await ids(`--client ${clientId} --all --after ${after}`)).toEqual([last]);
     for (const after of ['junk', 'user2-b']) {
       const stderr = `error: "${after}" is not a session of that client. Set --after to the last session shown.\n`;
-      const refused = { code: 1, stdout: '', stderr };
-      expect(await run(`sessions list --client ${clientId} --all --after ${after}`)).toEqual(refused);
+      const failure = { code: 1, stdout: '', stderr };
+      expect(await run(`sessions list --client ${clientId} --all --after ${after}`)).toEqual(failure);
     }
   });
 });
@@ -75,11 +75,11 @@ describe('ops sessions end', () => {
     const end = words.replace('SESSION', one).replace('EMAIL', own.email).replace('CLIENT', own.clientId);
     const state = async () => {
       const owners = [own.userId, other.userId];
-      const lists = await Promise.all(owners.map(userId => ask(`sessions list --all --user ${userId}`)));
+      const lists = await Promise.all(owners.map(userId => json(`sessions list --all --user ${userId}`)));
       return lists.flat().map(({ state }) => state);
     };
-    const { stderr, ...refused } = await run(`sessions end ${end}`);
-    expect(refused).toEqual({ code: 1, stdout: '' });
+    const { stderr, ...failure } = await run(`sessions end ${end}`);
+    expect(failure).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(question);
     expect(stderr).toMatch(/ Add --yes to confirm\.\n$/);
     expect(await state()).toEqual(['live', 'live', 'live']);

@@ -7,7 +7,7 @@ import { fail, startOperatedTables } from '../../../support/operated-tables.ts';
 import { aTask, unread } from '../a-task.ts';
 
 const hour = 3_600_000;
-const own = [['ERP'], ['ana@acme.example']];
+const ownLogins = [['ERP'], ['ana@acme.example']];
 
 const operated = await startOperatedTables();
 const outputs = { ...operated.outputs, AuthUrl: 'http://127.0.0.1:1', BaseUrl: 'http://127.0.0.1:2' };
@@ -18,8 +18,8 @@ beforeAll(async () => {
 afterAll(() => operated.stop());
 
 const logins = async (): Promise<[string[], string[]]> => [
-  (await operated.ask('clients list')).map(({ name }: { name: string }) => name),
-  (await operated.ask('users list')).map(({ email }: { email: string }) => email),
+  (await operated.json('clients list')).map(({ name }: { name: string }) => name),
+  (await operated.json('users list')).map(({ email }: { email: string }) => email),
 ];
 
 /** Opens the console of account acme, `ago` milliseconds ago. @param whileOpen - runs instead of the hour. */
@@ -40,8 +40,8 @@ it('creates a read-only client and user of the account for an hour, then deletes
   await support(
     async milliseconds => {
       expect(milliseconds).toBe(hour);
-      const [, { clientId }] = await operated.ask('clients list');
-      const { secrets, ...client } = await operated.ask(`clients show ${clientId}`);
+      const [, { clientId }] = await operated.json('clients list');
+      const { secrets, ...client } = await operated.json(`clients show ${clientId}`);
       expect(client).toMatchObject({ accountId: 'acme', scopes: ['webhooks:read'], grants: ['password'] });
       const lifetime = Date.parse(secrets[0].expiresAt) - before;
       expect(lifetime).toBeGreaterThanOrEqual(hour);
@@ -52,19 +52,19 @@ it('creates a read-only client and user of the account for an hour, then deletes
   );
   expect(links).toEqual(Array(2).fill(expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43}$/)));
   expect(new Set(links).size).toBe(2);
-  expect(await logins()).toEqual(own);
+  expect(await logins()).toEqual(ownLogins);
 });
 
 it('deletes the client and the user if it is interrupted or fails', async () => {
   await support(() => Promise.reject(new Error('aborted')));
-  expect(await logins()).toEqual(own);
+  expect(await logins()).toEqual(ownLogins);
   await expect(support(async () => {}, { onOpen: fail })).rejects.toThrow('half-way');
-  expect(await logins()).toEqual(own);
+  expect(await logins()).toEqual(ownLogins);
 });
 
 it('deletes the client if the user cannot be created', async () => {
   const { code } = await operated.under({ outputs, before: ['TransactWrite', 1, fail] }).run('support', 'acme');
-  expect([code, await logins()]).toEqual([1, own]);
+  expect([code, await logins()]).toEqual([1, ownLogins]);
 });
 
 it('deletes the login of a killed process but not the login of another operator', async () => {
@@ -77,7 +77,7 @@ it('deletes the login of a killed process but not the login of another operator'
       }),
     { ago: hour + 1_000 },
   );
-  expect(await logins()).toEqual(own);
+  expect(await logins()).toEqual(ownLogins);
 });
 
 it.each([
@@ -87,9 +87,9 @@ it.each([
   const server = createServer();
   onTestFinished(() => void server.close());
   const port = `${await listen(server)}`;
-  const refused = { code: 1, stdout: '', stderr: expect.stringMatching(why) };
-  expect(await operated.under({ outputs }).run('support', ...words, '--port', port)).toEqual(refused);
+  const failure = { code: 1, stdout: '', stderr: expect.stringMatching(why) };
+  expect(await operated.under({ outputs }).run('support', ...words, '--port', port)).toEqual(failure);
   const [line] = await operated.trail();
   expect(line).toMatchObject({ command: 'support', target: { account: words[0] }, outcome: 'failed' });
-  expect(await logins()).toEqual(own);
+  expect(await logins()).toEqual(ownLogins);
 });

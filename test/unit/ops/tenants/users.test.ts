@@ -10,7 +10,7 @@ import { quickHashing } from '../../../support/password-hashing.ts';
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
 
-const { ask, run, createUser, under } = operated;
+const { json, run, createUser, under } = operated;
 const stored = async (userId: string) => parseUser(await operated.item('Users', { userId }));
 const credentialOf = async (email: string) => parseCredential(await operated.item('Credentials', { email }));
 const isPassword = async (email: string, password: string) =>
@@ -21,7 +21,7 @@ const newAddress = (() => {
 })();
 const addSession = (userId: string) =>
   operated.put('Sessions', { userId, sessionId: `${userId}-1`, clientId: 'client' });
-const taken = (email: string) =>
+const addressTaken = (email: string) =>
   `A user with the e-mail address ${email} already exists. "users show ${email}" shows it.`;
 const changed = 'Another command changed the user at the same time. Run the command again.';
 
@@ -39,13 +39,13 @@ describe('ops users create', () => {
 
   it('stores the normalised address and the exact password', async () => {
     const input = '  Senha 7f3a, ção  \n';
-    const created = await under({ input }).ask(...words(' Jos\u0065\u0301@Example.COM '));
-    const shown = { email: 'jos\u00e9@example.com', accountId: 'acme', role: 'admin', status: 'enabled' };
+    const created = await under({ input }).json(...words(' Jos\u0065\u0301@Example.COM '));
+    const expected = { email: 'jos\u00e9@example.com', accountId: 'acme', role: 'admin', status: 'enabled' };
     const dates = { createdAt: expect.any(String), updatedAt: expect.any(String) };
-    expect(created).toEqual({ userId: expect.stringMatching(/^\w{22}$/), ...shown, ...dates });
-    expect(await ask('users', 'show', 'JOS\u00c9@example.com')).toEqual({ ...created, failedLogins: [] });
-    expect(await isPassword(shown.email, input.slice(0, -1))).toBe(true);
-    expect(await isPassword(shown.email, input.trim())).toBe(false);
+    expect(created).toEqual({ userId: expect.stringMatching(/^\w{22}$/), ...expected, ...dates });
+    expect(await json('users', 'show', 'JOS\u00c9@example.com')).toEqual({ ...created, failedLogins: [] });
+    expect(await isPassword(expected.email, input.slice(0, -1))).toBe(true);
+    expect(await isPassword(expected.email, input.trim())).toBe(false);
     expect(JSON.stringify([created, await run('users list')])).not.toMatch(/argon2|Senha/);
   });
 
@@ -60,8 +60,8 @@ describe('ops users create', () => {
 
   it('rejects an empty password in one line, and creates no user', async () => {
     const email = newAddress();
-    const refused = { code: 1, stdout: '', stderr: expect.stringMatching(/^error: The password is empty\. [^\n]+\n$/) };
-    expect(await under({ input: '\n' }).run(...words(email))).toEqual(refused);
+    const failure = { code: 1, stdout: '', stderr: expect.stringMatching(/^error: The password is empty\. [^\n]+\n$/) };
+    expect(await under({ input: '\n' }).run(...words(email))).toEqual(failure);
     expect(await credentialOf(email)).toBeUndefined();
   });
 
@@ -80,7 +80,7 @@ describe('ops users create', () => {
 it('ops users list lists the users of an account by address, or in pages', async () => {
   const emails = ['c', 'a', 'b'].map(name => `${name}@listed.example`);
   for (const email of emails) await createUser('listed', email);
-  const list = async (options: string): Promise<User[]> => ask(`users list --account ${options}`);
+  const list = async (options: string): Promise<User[]> => json(`users list --account ${options}`);
   expect((await list('listed')).map(({ email }) => email)).toEqual(emails.toSorted());
   const first = await list('listed --limit 2');
   const rest = await list(`listed --limit 2 --after ${first.at(-1)?.userId}`);
@@ -98,9 +98,9 @@ describe('a change of a user', () => {
     ['unlock USER', {}, 0],
   ])('%s changes only the requested values, and ends sessions only if required', async (words, changes, ended) => {
     const { userId } = await createUser();
-    const [before, { updatedAt: _, ...shown }] = [await stored(userId), await ask(`users show ${userId}`)];
-    expect(await ask(`users ${words.replace('USER', userId)}`)).toMatchObject(changes);
-    expect(await ask(`users show ${userId}`)).toMatchObject({ ...shown, ...changes });
+    const [before, { updatedAt: _, ...shown }] = [await stored(userId), await json(`users show ${userId}`)];
+    expect(await json(`users ${words.replace('USER', userId)}`)).toMatchObject(changes);
+    expect(await json(`users show ${userId}`)).toMatchObject({ ...shown, ...changes });
     expect(((await stored(userId))?.version ?? 0) - (before?.version ?? 0)).toBe(ended);
     await expectPairs();
   });
@@ -109,8 +109,8 @@ describe('a change of a user', () => {
     const { userId, email } = await createUser();
     const before = await stored(userId);
     const question = new RegExp(`^error: This .*${verb}s user ${email} of .* Add --yes to confirm\\.\n$`);
-    const refused = { code: 1, stdout: '', stderr: expect.stringMatching(question) };
-    expect(await run(`users ${verb} ${email}`)).toEqual(refused);
+    const failure = { code: 1, stdout: '', stderr: expect.stringMatching(question) };
+    expect(await run(`users ${verb} ${email}`)).toEqual(failure);
     expect(await stored(userId)).toEqual(before);
   });
 
@@ -119,8 +119,8 @@ describe('a change of a user', () => {
     async words => {
       for (const name of ['nobody', 'nobody@example.com']) {
         const stderr = `error: There is no user "${name}". "users list" shows all users.\n`;
-        const refused = { code: 1, stdout: '', stderr };
-        expect(await run(`--yes users ${words.replace('X', name)}`)).toEqual(refused);
+        const failure = { code: 1, stdout: '', stderr };
+        expect(await run(`--yes users ${words.replace('X', name)}`)).toEqual(failure);
       }
     },
   );
@@ -129,12 +129,12 @@ describe('a change of a user', () => {
     const [one, other] = [await createUser(), await createUser()];
     const before = await credentialOf(one.email);
     const next = newAddress();
-    await ask('users', 'set-email', one.userId, ` ${next.toUpperCase()}`);
+    await json('users', 'set-email', one.userId, ` ${next.toUpperCase()}`);
     expect(await credentialOf(next)).toEqual({ ...before, email: next });
     expect(await credentialOf(one.email)).toBeUndefined();
     await createUser('acme', one.email);
-    const refused = { code: 1, stdout: '', stderr: `error: ${taken(other.email)}\n` };
-    expect(await run(`users set-email ${one.userId} ${other.email}`)).toEqual(refused);
+    const failure = { code: 1, stdout: '', stderr: `error: ${addressTaken(other.email)}\n` };
+    expect(await run(`users set-email ${one.userId} ${other.email}`)).toEqual(failure);
     await expectPairs();
   });
 
@@ -144,7 +144,7 @@ describe('a change of a user', () => {
     async words => {
       const { userId } = await createUser();
       const before = ['TransactWrite', 1, (again: () => Promise<unknown>) => again()] as const;
-      expect(await under({ before }).ask(`users ${words.replace('USER', userId)}`)).toMatchObject({ userId });
+      expect(await under({ before }).json(`users ${words.replace('USER', userId)}`)).toMatchObject({ userId });
       await expectPairs();
     },
   );
@@ -183,8 +183,8 @@ describe('ops users delete', () => {
     await addSession(userId);
     const killed = under({ before: ['Put|Update|Delete|BatchWrite|TransactWrite', nth, fail] });
     expect(await killed.run(`--yes users delete ${userId}`)).toMatchObject({ code: 1 });
-    expect(await ask(`users show ${email}`)).toMatchObject({ userId, status: 'disabled' });
-    expect(await ask(`users delete ${nth === 2 ? email : userId}`)).toEqual({ userId, deleted: true });
+    expect(await json(`users show ${email}`)).toMatchObject({ userId, status: 'disabled' });
+    expect(await json(`users delete ${nth === 2 ? email : userId}`)).toEqual({ userId, deleted: true });
     const session = await operated.item('Sessions', { userId, sessionId: `${userId}-1` });
     expect([await stored(userId), await credentialOf(email), session]).toEqual([undefined, undefined, undefined]);
     await createUser('acme', email);
@@ -192,15 +192,15 @@ describe('ops users delete', () => {
   });
 
   it('deletes a restored user if the credential is missing or belongs to another user', async () => {
-    const lost = await createUser();
-    const credential = { TableName: 'Credentials', Key: { email: lost.email } };
+    const first = await createUser();
+    const credential = { TableName: 'Credentials', Key: { email: first.email } };
     await operated.database.dynamo(new DeleteCommand(credential));
-    const refused = { code: 1, stdout: '', stderr: `error: ${changed}\n` };
-    expect(await run(`users set-email ${lost.userId} ${newAddress()}`)).toEqual(refused);
-    const next = await createUser('acme', lost.email);
-    expect(await run(`users set-password ${lost.userId}`)).toEqual(refused);
-    await ask(`users delete ${lost.userId}`);
-    expect([await stored(lost.userId), (await stored(next.userId))?.email]).toEqual([undefined, lost.email]);
+    const failure = { code: 1, stdout: '', stderr: `error: ${changed}\n` };
+    expect(await run(`users set-email ${first.userId} ${newAddress()}`)).toEqual(failure);
+    const next = await createUser('acme', first.email);
+    expect(await run(`users set-password ${first.userId}`)).toEqual(failure);
+    await json(`users delete ${first.userId}`);
+    expect([await stored(first.userId), (await stored(next.userId))?.email]).toEqual([undefined, first.email]);
     await expectPairs();
   });
 });
@@ -212,8 +212,8 @@ it.each(['users set-password EMAIL --generate-password', 'users delete EMAIL', '
     const state = async () => [await stored(userId), await credentialOf(email)];
     const before = await state();
     const keyless = under({ outputs: { KmsEndpoint: 'http://127.0.0.1:9' } });
-    const refused = { code: 1, stdout: '', stderr: expect.stringContaining('No service responds') };
-    expect(await keyless.run(`--yes ${words.replace('EMAIL', email)}`)).toEqual(refused);
+    const failure = { code: 1, stdout: '', stderr: expect.stringContaining('No service responds') };
+    expect(await keyless.run(`--yes ${words.replace('EMAIL', email)}`)).toEqual(failure);
     expect(await state()).toEqual(before);
   },
 );
@@ -223,7 +223,7 @@ describe('the failed logins of a user', () => {
     const key = await operated.lockout.keyOf(client, email);
     for (let time = 0; time < times; time++) await operated.lockout.recordFailure(key, parseFailures(undefined, 0));
   };
-  const failures = async (user: string) => (await ask(`users show ${user}`)).failedLogins;
+  const failures = async (user: string) => (await json(`users show ${user}`)).failedLogins;
 
   it('are shown by client, with active locks', async () => {
     const { email } = await createUser();
@@ -232,9 +232,9 @@ describe('the failed logins of a user', () => {
     await failFor(email, one.clientId, 12);
     await failFor(email, other.clientId, 2);
     await failFor(email, 'deletedclient');
-    const shown = await failures(email);
-    expect(shown).toHaveLength(3);
-    expect(shown).toEqual(
+    const shownFailures = await failures(email);
+    expect(shownFailures).toHaveLength(3);
+    expect(shownFailures).toEqual(
       expect.arrayContaining([
         { clientId: one.clientId, failures: 12, lockedUntil: expect.stringMatching(/^20.*Z$/) },
         { clientId: other.clientId, failures: 2, lockedUntil: null },
@@ -249,8 +249,8 @@ describe('the failed logins of a user', () => {
   it('are deleted by unlock, which reports whether there were any', async () => {
     const { email } = await createUser();
     await failFor(email, 'client', 6);
-    expect(await ask(`users unlock ${email}`)).toMatchObject({ email, hadFailures: true });
-    expect(await ask(`users unlock ${email}`)).toMatchObject({ email, hadFailures: false });
+    expect(await json(`users unlock ${email}`)).toMatchObject({ email, hadFailures: true });
+    expect(await json(`users unlock ${email}`)).toMatchObject({ email, hadFailures: false });
     expect((await run(`users unlock ${email}`)).stdout).toMatch(/There were no failed logins/);
     expect(await failures(email)).toEqual([]);
   });
@@ -259,12 +259,12 @@ describe('the failed logins of a user', () => {
     const { userId, email } = await createUser();
     const next = newAddress();
     const interfere = async () => {
-      await ask(`users set-email ${userId} ${next}`);
+      await json(`users set-email ${userId} ${next}`);
       await Promise.all([failFor(email), failFor(next)]);
     };
-    await under({ before: ['Get', 3, interfere] }).ask(`users set-password ${userId}`);
-    const left = await Promise.all([email, next].map(one => operated.lockout.findFailures(one, [])));
-    expect(left.map(({ length }) => length)).toEqual([1, 0]);
+    await under({ before: ['Get', 3, interfere] }).json(`users set-password ${userId}`);
+    const remaining = await Promise.all([email, next].map(one => operated.lockout.findFailures(one, [])));
+    expect(remaining.map(({ length }) => length)).toEqual([1, 0]);
   });
 
   it('do not prevent the output of a generated password if they cannot be deleted', async () => {

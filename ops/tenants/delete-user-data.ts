@@ -17,7 +17,7 @@ interface UserData {
  * @param onDeleted - receives the number of newly deleted sessions.
  * @throws {CliError} if another command changed the user at the same time.
  */
-export async function eraseUser(
+export async function deleteUserData(
   { users, sessions, lockout }: UserData,
   userId: string,
   onDeleted?: (count: number) => void,

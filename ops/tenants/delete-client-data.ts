@@ -9,7 +9,11 @@ import { batchDelete } from '../stores/batch-delete.ts';
  * last, so that an interrupted deletion can be repeated. Returns `undefined` if the client does not exist or is bound to
  * another account.
  */
-export async function eraseClient(target: Target, clientId: string, account?: string): Promise<Client | undefined> {
+export async function deleteClientData(
+  target: Target,
+  clientId: string,
+  account?: string,
+): Promise<Client | undefined> {
   const store = openClients(target);
   const client = await store.setClientStatus(clientId, 'disabled', account);
   if (!client) return undefined;

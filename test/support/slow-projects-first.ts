@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const slowProjects = ['deployment', 'clients', 'lab', 'release', 'checks', 'e2e'];
 
 /** Runs the suites of the slowest projects first. */
-export class LongestFirst extends BaseSequencer {
+export class SlowProjectsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const first = slowProjects.flatMap(name => sorted.filter(({ project }) => project.name === name));

@@ -8,7 +8,7 @@ export interface Bar {
   isCounted: boolean;
 }
 
-export interface Tally {
+export interface Counts {
   readonly bars: readonly Bar[];
   readonly total: number;
   readonly countedSince?: number;
@@ -16,7 +16,11 @@ export interface Tally {
 }
 
 /** Counts a webhook's deliveries in a time span, with at most 24 API calls of 100 deliveries. @throws if the first call fails. */
-export async function tally(api: Api, event: string, { desde, ate, from, until, step }: Span): Promise<Tally> {
+export async function countDeliveries(
+  api: Api,
+  event: string,
+  { desde, ate, from, until, step }: Span,
+): Promise<Counts> {
   const bars = Array.from({ length: Math.round((until - from) / step) }, (_, at): Bar => {
     const start = from + at * step;
     return { from: start, until: start + step, counts: {}, isCounted: true };
@@ -54,7 +58,7 @@ async function readPages(
   query: { readonly desde: string; readonly ate: string; readonly estado?: string },
   maxCalls: number,
   count: (record: Awaited<ReturnType<Api['listDeliveries']>>['entregas'][number]) => void,
-): Promise<Pick<Tally, 'countedSince' | 'error'>> {
+): Promise<Pick<Counts, 'countedSince' | 'error'>> {
   let cursor: string | undefined;
   let countedSince = Date.parse(query.ate);
   for (let call = 0; call < maxCalls; call++) {

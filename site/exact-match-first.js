@@ -9,6 +9,6 @@ export async function search(term, options) {
   const audience = document.documentElement.dataset.audience;
   const { results, ...rest } = await plain.search(term, { ...options, filters: { audience } });
   const titles = await Promise.all(results.slice(0, 20).map(async hit => (await hit.data()).meta.title));
-  const isNamed = at => titles[at]?.split(' › ').at(-1).localeCompare(term.trim(), [], { sensitivity: 'base' }) === 0;
-  return { ...rest, filters: {}, results: [...new Set([...results.filter((_, at) => isNamed(at)), ...results])] };
+  const isExactMatch = at => titles[at]?.split(' › ').at(-1).localeCompare(term.trim(), [], { sensitivity: 'base' }) === 0;
+  return { ...rest, filters: {}, results: [...new Set([...results.filter((_, at) => isExactMatch(at)), ...results])] };
 }

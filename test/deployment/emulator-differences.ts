@@ -22,10 +22,10 @@ export const recordedResources: readonly { readonly type: string; readonly prope
 ];
 
 /** The end-to-end tests that must fail because of differences, by file and full name. */
-export const failing: readonly (readonly [file: string, test: string])[] = [
+export const expectedFailures: readonly (readonly [file: string, test: string])[] = [
   // MiniStack treats every OPTIONS request as a CORS preflight and returns 403. An HTTP API without CORS passes it to the function.
   ...['token', 'revoke', 'introspect'].map(
-    endpoint => ['form-refusals.e2e.test.ts', `/oauth/v1/${endpoint} rejects method_not_post: OPTIONS`] as const,
+    endpoint => ['form-errors.e2e.test.ts', `/oauth/v1/${endpoint} rejects method_not_post: OPTIONS`] as const,
   ),
   // Every message has the same sender. On AWS and in local runs, the sender is the principal that sent the message.
   [

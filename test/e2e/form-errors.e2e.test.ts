@@ -152,7 +152,7 @@ const refresh =
 // RFC 7009 section 2.1, RFC 7662 section 2.1
 const ofTokens: Cases = { token_missing: { 'no token': drop('token'), 'an empty token': set({ token: '' }) } };
 
-const own: Readonly<Record<'token' | 'revoke' | 'introspect', Cases>> = {
+const cases: Readonly<Record<'token' | 'revoke' | 'introspect', Cases>> = {
   token: {
     grant_type_missing: { 'no body': () => ({}), 'no grant type': drop('grant_type'), empty: set({ grant_type: '' }) },
     duplicate_parameter: rows(['grant_type=password', 'username=someone'], add),
@@ -254,7 +254,7 @@ describe.each(['token', 'revoke', 'introspect'] as const)('/oauth/v1/%s rejects'
     return { status: response.status, headers: Object.fromEntries(response.headers), text: responseText };
   };
 
-  it.each([...listOf(shared), ...listOf(own[endpoint])])('$reported: $title', async ({ reported, rejected }) => {
+  it.each([...listOf(shared), ...listOf(cases[endpoint])])('$reported: $title', async ({ reported, rejected }) => {
     const [status, error, error_description] = oauthCases[reported];
     const response = await send(rejected(form, fixture));
     expect([response.status, JSON.parse(response.text)]).toEqual([status, { error, error_description }]);
@@ -278,7 +278,7 @@ describe.each(['token', 'revoke', 'introspect'] as const)('/oauth/v1/%s rejects'
 });
 
 it('the tables contain every error case of a form', () => {
-  const reported = Object.keys({ ...shared, ...own.token, ...own.revoke, ...own.introspect });
+  const reported = Object.keys({ ...shared, ...cases.token, ...cases.revoke, ...cases.introspect });
   const others = ['client_rate_limit', 'dependency_unavailable', 'unforeseen']; // unit tests cover these cases
   const ofPaths = ['method_not_get', 'no_such_path']; // requests.e2e.test.ts covers these cases
   expect([...reported, ...others, ...ofPaths].sort()).toEqual(Object.keys(oauthCases).sort());

@@ -7,34 +7,34 @@ import { openDeliveries } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
 /** The overdue deliveries of one account and event with the same cause. */
-export interface LateGroup {
+export interface OverdueGroup {
   readonly account: string;
   readonly event: string;
-  readonly cause: LateCause;
+  readonly cause: OverdueCause;
   readonly count: number;
-  /** The time since which the first delivery is overdue. For `own fault`, the time of the next attempt. */
+  /** The time since which the first delivery is overdue. For `internal error`, the time of the next attempt. */
   readonly since: string;
   /** The id of the first delivery. */
   readonly first: string;
 }
 
 /**
- * - `own fault`: An internal error stopped the last attempt. The service repeats the attempt within 15 minutes.
+ * - `internal error`: An internal error stopped the last attempt. The service repeats the attempt within 15 minutes.
  * - `overdue`: The attempt is due but was not made.
  */
-export type LateCause = 'own fault' | 'overdue';
+export type OverdueCause = 'internal error' | 'overdue';
 
 /** Overdue deliveries, longest overdue first. `isCutOff` is true if there may be more that were not read. */
-export interface LateDeliveries {
-  readonly groups: readonly LateGroup[];
+export interface OverdueDeliveries {
+  readonly groups: readonly OverdueGroup[];
   readonly isCutOff: boolean;
 }
 
 /** Finds pending deliveries that are overdue by at least 3 minutes. The number of reads is bounded. */
-export async function findLate(target: Target, now: number): Promise<LateDeliveries> {
+export async function findOverdue(target: Target, now: number): Promise<OverdueDeliveries> {
   const pages = await Promise.all(dueShards.map(shard => readShard(target, shard, now + maxSweepDelay)));
   const isCutOff = pages.some(page => page.isCutOff);
-  const groups = new Map<string, LateGroup>();
+  const groups = new Map<string, OverdueGroup>();
   for await (const ids of inBatches(
     pages.flatMap(({ ids: read }) => read),
     batchGetLimit,
@@ -43,9 +43,9 @@ export async function findLate(target: Target, now: number): Promise<LateDeliver
       ids,
     )) {
       if (!wait) continue;
-      const isOwnFault = internalErrors > 0;
-      if (!isOwnFault && now - wait.nextAttemptAt < toleratedMs) continue;
-      const cause: LateCause = isOwnFault ? 'own fault' : 'overdue';
+      const isInternalError = internalErrors > 0;
+      if (!isInternalError && now - wait.nextAttemptAt < toleratedMs) continue;
+      const cause: OverdueCause = isInternalError ? 'internal error' : 'overdue';
       const since = isoTime(wait.nextAttemptAt);
       const key = `${account} ${event} ${cause}`;
       const earlier = groups.get(key);
