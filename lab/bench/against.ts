@@ -6,8 +6,8 @@ import { root, withCheckout } from '../checkout.ts';
 /** The medians of one figure, in the working tree and in another commit. */
 interface Compared {
   readonly figure: string;
-  readonly ours: number;
-  readonly theirs: number;
+  readonly current: number;
+  readonly base: number;
   /** The median ratio of neighbouring rounds. It is robust when the speed of the computer drifts. */
   readonly ratio: number;
 }
@@ -18,22 +18,22 @@ interface Compared {
  */
 export function measureAgainst(commit: string, args: readonly string[], rounds: number): readonly Compared[] {
   return withCheckout(commit, folder => {
-    const measured = { ours: [] as Figures[], theirs: [] as Figures[] };
-    const folders = { ours: root, theirs: folder };
+    const measured = { current: [] as Figures[], base: [] as Figures[] };
+    const folders = { current: root, base: folder };
     for (let round = 0; round < rounds; round++)
-      for (const version of rotated(['ours', 'theirs'] as const, round))
+      for (const version of rotated(['current', 'base'] as const, round))
         measured[version].push(measure(folders[version], args));
-    return compare(measured.ours, measured.theirs);
+    return compare(measured.current, measured.base);
   });
 }
 
 /** Returns the medians of the figures that both versions report. */
-export function compare(ours: readonly Figures[], theirs: readonly Figures[]): readonly Compared[] {
-  return [...(ours[0]?.keys() ?? [])].flatMap(figure => {
-    const [own, other] = [ours, theirs].map(rounds => rounds.flatMap(figures => figures.get(figure) ?? []));
-    if (!own || !other || own.length !== other.length) return [];
-    const ratios = own.map((value, round) => value / (other[round] ?? Number.NaN));
-    return [{ figure, ours: median(own), theirs: median(other), ratio: median(ratios) }];
+export function compare(current: readonly Figures[], base: readonly Figures[]): readonly Compared[] {
+  return [...(current[0]?.keys() ?? [])].flatMap(figure => {
+    const [values, baseValues] = [current, base].map(rounds => rounds.flatMap(figures => figures.get(figure) ?? []));
+    if (!values || !baseValues || values.length !== baseValues.length) return [];
+    const ratios = values.map((value, round) => value / (baseValues[round] ?? Number.NaN));
+    return [{ figure, current: median(values), base: median(baseValues), ratio: median(ratios) }];
   });
 }
 

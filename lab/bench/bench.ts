@@ -77,9 +77,9 @@ async function main(options: BenchOptions): Promise<boolean> {
 
 function showAgainst(commit: string, { parts, quick }: BenchOptions, rounds: number): void {
   const compared = measureAgainst(commit, quick ? ['--quick', ...parts] : parts, rounds);
-  const rows = compared.map(({ figure, ours, theirs, ratio }) => [
+  const rows = compared.map(({ figure, current, base, ratio }) => [
     figure,
-    ...[ours, theirs, ratio].map(value => value.toFixed(2)),
+    ...[current, base, ratio].map(value => value.toFixed(2)),
   ]);
   console.log(markdownTable(['figure', 'working tree', commit, 'ratio'], rows));
 }

@@ -19,7 +19,7 @@ export interface BundleResult {
 }
 
 /** Measures the bundle of each function in `runs` new processes. */
-export function measureBundles(runs: number, progress: (what: string) => void): BundleResult {
+export function measureBundles(runs: number, progress: (label: string) => void): BundleResult {
   const directory = mkdtempSync(join(tmpdir(), 'emissor-bench-'));
   try {
     const all = functions(join(directory, 'cdk.out'));

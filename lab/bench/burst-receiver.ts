@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A message from the receiver to its parent. */
 export interface BurstReceiverMessage {
   readonly port: number;
   readonly received: number;

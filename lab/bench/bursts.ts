@@ -27,7 +27,7 @@ export interface BurstRow {
 /** Measures each burst in a complete local run. The receiver responds after 20 ms. */
 export async function measureBursts(
   sizes: readonly number[],
-  progress: (what: string) => void,
+  progress: (label: string) => void,
 ): Promise<readonly BurstRow[]> {
   const rows: BurstRow[] = [];
   for (const events of sizes) {

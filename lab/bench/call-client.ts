@@ -1,11 +1,11 @@
-/** Calls DynamoDB with the client `ours` or `plain`. Sends the processor time of one call to its parent, in microseconds. */
+/** Calls DynamoDB with the client `product` or `plain`. Sends the processor time of one call to its parent, in microseconds. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { BatchGetCommand, DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { dynamoSettings, makeDocumentClient } from '../../lambdas/platform/aws/dynamo.ts';
 
 const [, , name, calls] = process.argv;
 const client =
-  name === 'ours' ? makeDocumentClient(dynamoSettings()) : DynamoDBDocumentClient.from(new DynamoDBClient({}));
+  name === 'product' ? makeDocumentClient(dynamoSettings()) : DynamoDBDocumentClient.from(new DynamoDBClient({}));
 const item = {
   id: 'user-1',
   email: 'someone@example.com',

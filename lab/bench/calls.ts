@@ -7,7 +7,7 @@ import { median, rotated } from '../../tools/support/statistics.ts';
 
 /** The median processor time of a DynamoDB call in microseconds, with the product's client and with a plain SDK client. */
 export interface CallResult {
-  readonly oursUs: number;
+  readonly productUs: number;
   readonly plainUs: number;
   /** The median of the rounds' ratios. */
   readonly ratio: number;
@@ -24,19 +24,19 @@ export async function measureCalls(rounds: number, calls: number): Promise<CallR
   await once(server, 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   try {
-    const measured = { ours: [] as number[], plain: [] as number[] };
+    const measured = { product: [] as number[], plain: [] as number[] };
     for (let round = 0; round < rounds; round++)
-      for (const client of rotated(['ours', 'plain'] as const, round))
+      for (const client of rotated(['product', 'plain'] as const, round))
         measured[client].push(await timeOf(client, calls, endpoint));
-    const ratios = measured.ours.map((time, round) => time / (measured.plain[round] ?? Number.NaN));
-    return { oursUs: median(measured.ours), plainUs: median(measured.plain), ratio: median(ratios) };
+    const ratios = measured.product.map((time, round) => time / (measured.plain[round] ?? Number.NaN));
+    return { productUs: median(measured.product), plainUs: median(measured.plain), ratio: median(ratios) };
   } finally {
     server.close();
   }
 }
 
 /** Measures the processor time of one call in a separate process, in microseconds. */
-async function timeOf(client: 'ours' | 'plain', calls: number, endpoint: string): Promise<number> {
+async function timeOf(client: 'product' | 'plain', calls: number, endpoint: string): Promise<number> {
   const child = fork(join(import.meta.dirname, 'call-client.ts'), [client, String(calls)], {
     env: {
       ...{ AWS_REGION: 'sa-east-1', AWS_ACCESS_KEY_ID: 'bench', AWS_SECRET_ACCESS_KEY: 'bench' },

@@ -49,12 +49,12 @@ export function makeConsumer(
     1,
   );
   const processes = new RegExp(`^${name}$`);
-  let handedOver = 0;
+  let sentMessages = 0;
 
   return {
     end,
     /** Returns the number of messages passed to the consumer so far. */
-    handedOver: () => handedOver,
+    sentMessages: () => sentMessages,
     /** Processes the batches sequentially. */
     consume: async (batches: number, makeBatch: MakeBatch): Promise<Series> => {
       const before = processorTime(processes);
@@ -69,7 +69,7 @@ export function makeConsumer(
         if (response !== '{"batchItemFailures":[]}') throw new Error(`${label} did not process a batch (${response}).`);
         deliveries += messages;
       }
-      handedOver += deliveries;
+      sentMessages += deliveries;
       return { deliveries, cpuMs: processorTime(processes) - before, times };
     },
   };

@@ -31,25 +31,25 @@ export interface DeliveryTestbed {
   /** Returns the number of requests that the receiver has received. */
   received(): Promise<number>;
   /** Starts a consumer process of the function. */
-  begin(): Consumer;
+  startConsumer(): Consumer;
   stop(): Promise<void>;
 }
 
 /** Starts a local run and a receiver. */
 export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
   const directory = mkdtempSync(join(tmpdir(), 'emissor-bench-'));
-  const undo: (() => unknown)[] = [() => rmSync(directory, { recursive: true })];
+  const cleanups: (() => unknown)[] = [() => rmSync(directory, { recursive: true })];
   const stop = async () => {
-    for (const step of undo.toReversed()) await step();
+    for (const cleanUp of cleanups.toReversed()) await cleanUp();
   };
   try {
     const run = await startLocalRun('--map', `${host}=http://127.0.0.1:9`); // for the registration only
-    undo.push(run.stop);
+    cleanups.push(run.stop);
     const { outputs } = run;
     const receiver = await startReceiver();
-    undo.push(receiver.stop);
+    cleanups.push(receiver.stop);
     const [client, sqs] = [documentClientOf(outputs), sqsClientOf(outputs)];
-    undo.push(
+    cleanups.push(
       () => client.destroy(),
       () => sqs.destroy(),
     );
@@ -71,10 +71,10 @@ export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
       outputs,
       dynamo: makeDynamo(client),
       received: receiver.received,
-      begin: () => {
+      startConsumer: () => {
         started += 1;
         const consumer = makeConsumer(`deliver-${started}`, code, variables, runtimeContext);
-        undo.push(consumer.end);
+        cleanups.push(consumer.end);
         return consumer;
       },
       stop,

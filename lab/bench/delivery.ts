@@ -8,7 +8,7 @@ import { type DeliveryTestbed, host, hostOf, startDeliveryTestbed } from './deli
 
 /** The throughput of a consumer in one scenario, as medians over the rounds. */
 export interface DeliveryRow {
-  readonly what: string;
+  readonly scenario: string;
   /** The CPU time per delivery, in milliseconds. */
   readonly cpuMs: number;
   readonly perSecond: number;
@@ -16,7 +16,6 @@ export interface DeliveryRow {
   readonly times: Percentiles;
 }
 
-/** The measurements of delivery. */
 export interface DeliveryResult {
   readonly rows: readonly DeliveryRow[];
   /** The CPU time with a receiver that never responds, in milliseconds. */
@@ -37,7 +36,7 @@ export interface DeliverySize {
 }
 
 /** Measures the cost and duration of a delivery in one consumer process. */
-export async function measureDelivery(size: DeliverySize, progress: (what: string) => void): Promise<DeliveryResult> {
+export async function measureDelivery(size: DeliverySize, progress: (label: string) => void): Promise<DeliveryResult> {
   const testbed = await startDeliveryTestbed();
   try {
     const { getTokens, register } = makeServiceClient(testbed.outputs);
@@ -47,14 +46,14 @@ export async function measureDelivery(size: DeliverySize, progress: (what: strin
     for (const [evento, path] of Object.entries(receivers))
       await register(token, { evento, url: `https://${host}/${path}`, autorizacao });
 
-    const consumer = testbed.begin();
+    const consumer = testbed.startConsumer();
     const rows: DeliveryRow[] = [];
     for (const scenario of scenarios) {
-      progress(scenario.what);
+      progress(scenario.name);
       rows.push(await measureScenario(scenario, consumer, testbed, size));
-      const [received, expected] = [await testbed.received(), consumer.handedOver()];
+      const [received, expected] = [await testbed.received(), consumer.sentMessages()];
       if (received !== expected)
-        throw new Error(`${scenario.what}: the receiver got ${received} requests instead of ${expected}.`);
+        throw new Error(`${scenario.name}: the receiver got ${received} requests instead of ${expected}.`);
     }
     progress('with a receiver that hangs');
     return { rows, hanging: await measureHanging(testbed, size) };
@@ -72,37 +71,37 @@ const hangingEvent: EventName = 'demanda.finalizada';
 const receivers = { [quickEvent]: '2', [slowEvent]: '200', [scatteredEvent]: '2', [hangingEvent]: 'never' };
 
 interface Scenario {
-  readonly what: string;
+  readonly name: string;
   readonly event: EventName;
   readonly messages: number;
-  readonly hostEach?: boolean;
+  readonly hasChangingHosts?: boolean;
 }
 
 const scenarios: readonly Scenario[] = [
-  { what: 'batches of 10', event: quickEvent, messages: batchSize },
-  { what: 'batches of 10, responses after 200 ms', event: slowEvent, messages: batchSize },
-  { what: 'message by message', event: quickEvent, messages: 1 },
-  { what: 'message by message, different hosts', event: scatteredEvent, messages: 1, hostEach: true },
+  { name: 'batches of 10', event: quickEvent, messages: batchSize },
+  { name: 'batches of 10, responses after 200 ms', event: slowEvent, messages: batchSize },
+  { name: 'message by message', event: quickEvent, messages: 1 },
+  { name: 'message by message, different hosts', event: scatteredEvent, messages: 1, hasChangingHosts: true },
 ];
 
 /** Measures a scenario. It excludes the first batch of each round, which reopens connections. */
 async function measureScenario(
-  { what, event, messages, hostEach = false }: Scenario,
+  { name, event, messages, hasChangingHosts = false }: Scenario,
   { consume }: Consumer,
   testbed: DeliveryTestbed,
   { rounds, batches, warmUp }: DeliverySize,
 ): Promise<DeliveryRow> {
   const makeBatch = batchesOf(testbed.outputs, Array<EventName>(messages).fill(event));
-  const next = hostEach ? changingHosts(testbed, event, makeBatch) : makeBatch;
-  const times = messages === 1 ? 4 : 1;
-  await consume(warmUp * times, next);
+  const next = hasChangingHosts ? changingHosts(testbed, event, makeBatch) : makeBatch;
+  const batchFactor = messages === 1 ? 4 : 1;
+  await consume(warmUp * batchFactor, next);
   const measured: Series[] = [];
   for (let round = 0; round < rounds; round++) {
     await consume(1, next);
-    measured.push(await consume(batches * times, next));
+    measured.push(await consume(batches * batchFactor, next));
   }
   return {
-    what,
+    scenario: name,
     cpuMs: median(measured.map(cpuPerDelivery)),
     perSecond: median(measured.map(perSecond)),
     times: percentilesOf(measured.flatMap(series => series.times)),
@@ -110,8 +109,8 @@ async function measureScenario(
 }
 
 /** Measures the CPU cost of a receiver that never responds. `lab/world` covers the receiver's effect on other webhooks. */
-async function measureHanging({ begin, outputs }: DeliveryTestbed, size: DeliverySize) {
-  const { consume } = begin();
+async function measureHanging({ startConsumer, outputs }: DeliveryTestbed, size: DeliverySize) {
+  const { consume } = startConsumer();
   await consume(size.warmUp, batchesOf(outputs, Array<EventName>(batchSize).fill(quickEvent)));
   const hanging = batchesOf(outputs, Array<EventName>(batchSize).fill(hangingEvent));
   const perAttempt = cpuPerDelivery(await consume(1, hanging));
@@ -130,9 +129,9 @@ function perSecond({ times, deliveries }: Series): number {
 
 /** Wraps `makeBatch`. Changes the host in the webhook's URL before each batch. */
 function changingHosts({ dynamo, outputs }: DeliveryTestbed, event: EventName, makeBatch: MakeBatch): MakeBatch {
-  let moves = 0;
+  let batchCount = 0;
   return async () => {
-    const url = `https://${hostOf(moves++)}/${receivers[event as keyof typeof receivers]}`;
+    const url = `https://${hostOf(batchCount++)}/${receivers[event as keyof typeof receivers]}`;
     await dynamo(
       new UpdateCommand({
         TableName: outputs.WebhooksTable,

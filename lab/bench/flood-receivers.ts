@@ -19,7 +19,7 @@ const floods: Readonly<Record<string, (records: RecordWriter) => Buffer>> = {
 };
 
 /** The time after which the client has read the response and the connection is idle, in milliseconds. */
-const idleAfter = 20;
+const idleDelayMs = 20;
 
 process.on('disconnect', () => process.exit());
 process.once('message', async (identity: HostileIdentity) => {
@@ -42,11 +42,11 @@ function startHealthy({ key, certificate: cert }: HostileIdentity): Promise<numb
 }
 
 /** Starts a receiver that floods the connection instead of sending a response. If `isKept`, it floods the idle connection after a response. */
-async function startFlood(burst: (records: RecordWriter) => Buffer, identity: HostileIdentity, isKept = false) {
+async function startFlood(burst: (records: RecordWriter) => Buffer, identity: HostileIdentity, isReused = false) {
   const { port } = await startHostileReceiver(async ({ records, write }) => {
-    if (isKept) {
+    if (isReused) {
       await write(records.record('data', Buffer.from('HTTP/1.1 204 No Content\r\n\r\n')));
-      await pause(idleAfter);
+      await pause(idleDelayMs);
     }
     await write(burst(records));
   }, identity);

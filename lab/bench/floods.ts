@@ -14,11 +14,11 @@ import type { FloodPorts } from './flood-receivers.ts';
 
 /** The median times of POSTs to a healthy receiver while five other connections are flooded, in milliseconds. */
 export interface FloodRow {
-  readonly what: string;
+  readonly flood: string;
   readonly aloneP99: number;
   readonly floodedP99: number;
   /** The median delay over all rounds. */
-  readonly later: number;
+  readonly delayMs: number;
 }
 
 /** The size of a measurement. */
@@ -29,18 +29,18 @@ export interface FloodSize {
 }
 
 /** The number of connections that are flooded at the same time. */
-export const floodsAtOnce = 5;
+export const concurrentFloods = 5;
 
 /** Measures the delay of a process's POSTs while its other connections are flooded. */
-export async function measureFloods({ rounds, posts }: FloodSize, progress: (what: string) => void) {
+export async function measureFloods({ rounds, posts }: FloodSize, progress: (label: string) => void) {
   const receivers = await startReceivers();
   try {
     const post = makePost(receivers);
     await postHealthy(post, posts); // compiles the code
     const rows: FloodRow[] = [];
-    for (const what of receivers.floods) {
-      progress(what);
-      rows.push(await measureFlood(what, post, { rounds, posts }));
+    for (const flood of receivers.floods) {
+      progress(flood);
+      rows.push(await measureFlood(flood, post, { rounds, posts }));
     }
     return rows;
   } finally {
@@ -56,20 +56,20 @@ const floodPause = 50;
 
 type Post = (name: string, path?: string) => Promise<PostOutcome>;
 
-async function measureFlood(what: string, post: Post, { rounds, posts }: FloodSize): Promise<FloodRow> {
+async function measureFlood(flood: string, post: Post, { rounds, posts }: FloodSize): Promise<FloodRow> {
   const measured: (readonly [alone: number, flooded: number])[] = [];
   for (let round = 0; round < rounds; round++) {
     const alone = await postHealthy(post, posts);
-    const stop = startFlooding(what, post);
+    const stop = startFlooding(flood, post);
     const flooded = await postHealthy(post, posts);
     await stop();
     measured.push([quantile(alone, 0.99), quantile(flooded, 0.99)]);
   }
   return {
-    what,
+    flood,
     aloneP99: median(measured.map(([alone]) => alone)),
     floodedP99: median(measured.map(([, flooded]) => flooded)),
-    later: median(measured.map(([alone, flooded]) => flooded - alone)),
+    delayMs: median(measured.map(([alone, flooded]) => flooded - alone)),
   };
 }
 
@@ -86,11 +86,11 @@ function postHealthy(post: Post, posts: number): Promise<readonly number[]> {
   );
 }
 
-function startFlooding(what: string, post: Post): () => Promise<unknown> {
+function startFlooding(flood: string, post: Post): () => Promise<unknown> {
   let isStopped = false;
-  const loops = Array.from({ length: floodsAtOnce }, async () => {
+  const loops = Array.from({ length: concurrentFloods }, async () => {
     while (!isStopped) {
-      await post(what);
+      await post(flood);
       await pause(floodPause);
     }
   });

@@ -3,7 +3,6 @@ import { parseArgs } from 'node:util';
 /** The parts of the benchmark, in the order of docs/performance.md. */
 export const partNames = ['calls', 'bundles', 'service', 'delivery', 'bursts', 'floods'] as const;
 
-/** A part of the benchmark. */
 export type PartName = (typeof partNames)[number];
 
 /** The output of `npm run bench -- --help`. */
@@ -18,7 +17,6 @@ it measures all of them. Without parts and options, it also writes docs/performa
   --help            print this help
 `;
 
-/** The command-line options of the benchmark. */
 export interface BenchOptions {
   /** The parts in the order of `partNames`, without duplicates. */
   readonly parts: readonly PartName[];

@@ -39,8 +39,8 @@ export function tableOf(rows: readonly Row[]): string {
 }
 
 /** Returns the row for calls to DynamoDB. */
-export function callRows({ oursUs, plainUs, ratio }: CallResult): readonly Row[] {
-  return [['DynamoDB call, CPU', `${fixed(oursUs, 0)} µs (plain client: ${fixed(plainUs, 0)} µs)`, fixed(ratio, 2)]];
+export function callRows({ productUs, plainUs, ratio }: CallResult): readonly Row[] {
+  return [['DynamoDB call, CPU', `${fixed(productUs, 0)} µs (plain client: ${fixed(plainUs, 0)} µs)`, fixed(ratio, 2)]];
 }
 
 /** Returns a row for the bundle of each function. */
@@ -69,9 +69,9 @@ export function serviceRows(service: ServiceResult): readonly Row[] {
 /** Returns the rows for one consumer process. */
 export function deliveryRows({ rows, hanging }: DeliveryResult): readonly Row[] {
   return [
-    ...rows.map(({ what, cpuMs, perSecond, times }): Row => {
+    ...rows.map(({ scenario, cpuMs, perSecond, times }): Row => {
       return [
-        `consumer, ${what}`,
+        `consumer, ${scenario}`,
         `CPU ${fixed(cpuMs, 2)} ms, ${fixed(perSecond, 0)} a second, p50, p95, p99 ${percentiles(times)} ms`,
       ];
     }),
@@ -90,8 +90,8 @@ export function burstRows(rows: readonly BurstRow[]): readonly Row[] {
 
 /** Returns a row for each kind of flood. */
 export function floodRows(rows: readonly FloodRow[]): readonly Row[] {
-  return rows.map(({ what, aloneP99, floodedP99, later }) => {
-    return [`flood, ${what}: p99`, `${fixed(later)} ms later (${fixed(floodedP99)}, alone ${fixed(aloneP99)})`];
+  return rows.map(({ flood, aloneP99, floodedP99, delayMs }) => {
+    return [`flood, ${flood}: p99`, `${fixed(delayMs)} ms later (${fixed(floodedP99)}, alone ${fixed(aloneP99)})`];
   });
 }
 

@@ -21,7 +21,7 @@ export async function measureService(count: number): Promise<ServiceResult> {
     const { getTokens } = makeServiceClient(outputs);
     const { client, user } = demoOf(outputs);
     const logIn = () => getTokens(passwordGrant(client, user));
-    const coldLoginMs = await timed(logIn);
+    const coldLoginMs = await timeOf(logIn);
     const logins = await series(count, /Token/, logIn);
     let { refresh_token: refreshToken } = await logIn();
     const refreshes = await series(count, /Token/, async () => {
@@ -40,7 +40,7 @@ export async function measureService(count: number): Promise<ServiceResult> {
   }
 }
 
-async function timed(action: () => Promise<unknown>): Promise<number> {
+async function timeOf(action: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await action();
   return performance.now() - start;
@@ -50,6 +50,6 @@ async function timed(action: () => Promise<unknown>): Promise<number> {
 async function series(count: number, functionName: RegExp, action: () => Promise<unknown>) {
   const before = processorTime(functionName);
   const times: number[] = [];
-  for (let call = 0; call < count; call++) times.push(await timed(action));
+  for (let call = 0; call < count; call++) times.push(await timeOf(action));
   return { times: percentilesOf(times), cpuMs: (processorTime(functionName) - before) / count };
 }

@@ -13,7 +13,7 @@ export interface Account {
   /** The kind of the account's receiver, or undefined if the account has no webhook. */
   readonly kind: string | undefined;
   /** True if integrators change the webhook and operators suspend or delete it. The strictest invariants exclude it. */
-  readonly isRestless: boolean;
+  readonly isModified: boolean;
   /** The event of the webhook. @default eventName */
   readonly event?: EventName;
   /** The duration of the webhook's failures before the start, in milliseconds. It is 30 s less than 1, 4 or 5 days. */
@@ -36,17 +36,17 @@ export interface Publication {
 /** The event of most webhooks. */
 export const eventName = 'demanda.criada';
 
-/** Returns an account for each kind of receiver, an account without a webhook, and four restless accounts. */
+/** Returns an account for each kind of receiver, an account without a webhook, and four modified accounts. */
 export function makeAccounts(seed: number): readonly Account[] {
   const random = makeRandom(seed * 6_151);
-  const restless = Array.from({ length: restlessAccounts }, () => pick(kinds, random));
-  return [...kinds, undefined, ...restless].map((kind, index) => {
+  const modified = Array.from({ length: modifiedAccounts }, () => pick(kinds, random));
+  return [...kinds, undefined, ...modified].map((kind, index) => {
     const id = `conta-${index}`;
-    const isOld = index < kinds.length && ['down', 'hangs', 'refuses'].includes(kind ?? '');
+    const isFailing = index < kinds.length && ['down', 'hangs', 'refuses'].includes(kind ?? '');
     const failingFor = (failingDays[seed % 3] ?? 1) * day - minute / 2;
     return {
-      ...{ id, host: `${id}.example.com`, kind, isRestless: index > kinds.length },
-      ...(isOld && { failingFor }),
+      ...{ id, host: `${id}.example.com`, kind, isModified: index > kinds.length },
+      ...(isFailing && { failingFor }),
     };
   });
 }
@@ -56,26 +56,26 @@ const failingDays = [1, 4, 5] as const;
 
 const kinds = Object.keys(receiverKinds);
 
-const restlessAccounts = 4;
+const modifiedAccounts = 4;
 
 /**
- * Returns the messages of the first minute (five minutes for restless accounts), in bursts or individually. Some messages are malformed, are
+ * Returns the messages of the first minute (five minutes for modified accounts), in bursts or individually. Some messages are malformed, are
  * repeated with the same or different fields, or start in the dead-letter queue.
  */
-export function makeArrival(seed: number, accounts: readonly Account[]): readonly Publication[] {
+export function makePublications(seed: number, accounts: readonly Account[]): readonly Publication[] {
   const random = makeRandom(seed * 7_919);
-  return accounts.flatMap(({ id: account, kind, isRestless }) => {
+  return accounts.flatMap(({ id: account, kind, isModified }) => {
     const isBurst = random() < 0.5;
     const burstAt = random() * 40_000;
     const isBacklog = isSlowKind(kind) && random() < 0.3;
-    const once = Array.from({ length: isBacklog ? backlogSize : eventsPerAccount }, (_, number) => {
-      const at = isBurst ? burstAt + random() * 200 : random() * (isRestless ? 5 * minute : minute);
+    const events = Array.from({ length: isBacklog ? backlogSize : eventsPerAccount }, (_, number) => {
+      const at = isBurst ? burstAt + random() * 200 : random() * (isModified ? 5 * minute : minute);
       return publicationOf({ account, at, number, isMalformed: random() < 0.01 });
     });
-    const deadLetterMessages = isRestless
+    const deadLetterMessages = isModified
       ? [{ ...publicationOf({ account, at: lastRedrive, number: backlogSize }), queue: deadLetters.queue }]
       : [];
-    return [...once, ...copiesOf(pick(once, random), random), ...deadLetterMessages, ...floodOf(account, random)];
+    return [...events, ...copiesOf(pick(events, random), random), ...deadLetterMessages, ...floodOf(account, random)];
   });
 }
 

@@ -9,7 +9,7 @@ import { defaultCosts } from '@emissor/cloud/virtual';
 export const { coreShare } = defaultCosts;
 
 /** The cost of each kind of work, in milliseconds of CPU time on a whole core. */
-export const workOf = {
+export const cpuCosts = {
   /** The cost of a call to a table or a queue, which includes signing the request and reading the response. */
   call: defaultCosts.call,
   /** The cost of receiving and parsing a message. */

@@ -6,7 +6,7 @@ import type { WorldName } from './world-result.ts';
 /** A seed that detected a fault in the past. */
 interface FoundSeed extends WorldName {
   /** A description of the fault. */
-  readonly found: string;
+  readonly fault: string;
 }
 
 /** Returns the seeds that detected faults in the past. The gate always runs them. */

@@ -3,7 +3,7 @@ import { composeDeliveriesApi } from '../../lambdas/base-api/deliveries-api.comp
 import { composeWebhooksApi } from '../../lambdas/base-api/webhooks-api.composition.ts';
 import { composeDeliver } from '../../lambdas/delivery/consumer/deliver.composition.ts';
 import { composeSweep } from '../../lambdas/delivery/sweeper/sweep.composition.ts';
-import { type Account, makeAccounts, makeArrival, type Publication, sentAt } from './arrival.ts';
+import { type Account, makeAccounts, makePublications, type Publication, sentAt } from './arrival.ts';
 import { type FaultClass, faultsOf } from './fault-classes.ts';
 import { baseApiFunctions } from './functions/base-api.ts';
 import { deliveryFunctions, repeatSweeps } from './functions/delivery.ts';
@@ -16,16 +16,16 @@ import { makeSetUp } from './set-up.ts';
 import {
   type Compositions,
   deadLetters,
+  defaultConcurrency,
   queueOf,
   type Stage,
   stageValuesOf,
-  standardPlaces,
   type Tokens,
   visibilityTimeout,
 } from './stage.ts';
 import { day, minute, second } from './times.ts';
 import { watchTables } from './watched-tables.ts';
-import { makeServiceTables, setUp, sparing } from './world-cloud.ts';
+import { makeServiceTables, setUp, withoutFaultsFor } from './world-cloud.ts';
 import { makeMetrics } from './world-telemetry.ts';
 
 /** The parts of a world that replace parts derived from the seed. */
@@ -71,7 +71,7 @@ export function makeWorld(
     tokens,
     searchLogs: filter => cloud.logs(filter),
     costs: [],
-    concurrencyOf: standardPlaces,
+    concurrencyOf: defaultConcurrency,
     ...parts.stage,
   };
   const { keepsTrace = true, keepsDetails = true, hasPeople = true } = parts;
@@ -95,13 +95,13 @@ export function makeWorld(
       },
     ],
     ...parts.cloud,
-    faults: sparing(parts.faults ?? faultsOf(faultClass), ['set-up', operatorName]),
+    faults: withoutFaultsFor(parts.faults ?? faultsOf(faultClass), ['set-up', operatorName]),
   });
   const receivers = makeReceivers(seed, cloud.now);
   const { accounts = makeAccounts(seed) } = parts;
-  const { publications = makeArrival(seed, accounts) } = parts;
+  const { publications = makePublications(seed, accounts) } = parts;
   const bodies = new Map<string, string>();
-  const { request, answered } = makeRequests(() => cloud);
+  const { request, completed } = makeRequests(() => cloud);
   const people = makePeople({ seed, cloud, accounts, publications, receivers, watched, request });
   const end = cloud.captureOutput();
   for (const { host, kind } of accounts) if (kind !== undefined) receivers.add(host, kind);
@@ -120,8 +120,8 @@ export function makeWorld(
     watched,
     people,
     request,
-    answered,
-    begin,
+    completed,
+    start,
     step,
     run,
     end,
@@ -143,14 +143,14 @@ export function makeWorld(
   }
 
   /** Fills the tables and schedules the messages. Returns the start time. */
-  async function begin(): Promise<number> {
+  async function start(): Promise<number> {
     if (faultClass === 'all') repeatSweeps(cloud, seed);
     const startedAt = await setUp(cloud);
     for (const publication of publications) {
       const { account, body, queue } = publication;
       cloud.at(startedAt + sentAt(publication), () => bodies.set(cloud.send(queue, { body, group: account }), body));
     }
-    if (hasPeople) people.begin(startedAt);
+    if (hasPeople) people.start(startedAt);
     return startedAt;
   }
 }

@@ -60,16 +60,16 @@ export function readOptions(args: readonly string[]): WorldOptions {
 }
 
 function readKinds(text: string | undefined): readonly Kind[] {
-  const found = kinds.filter(name => text === undefined || name === text);
-  if (found.length === 0) throw new TypeError(`--kind must be one of ${kinds.join(', ')}, not "${text}".`);
-  return found;
+  const selected = kinds.filter(name => text === undefined || name === text);
+  if (selected.length === 0) throw new TypeError(`--kind must be one of ${kinds.join(', ')}, not "${text}".`);
+  return selected;
 }
 
 function readClass(text: string | undefined): FaultClass | undefined {
-  const found = faultClasses.find(name => name === text);
-  if (text !== undefined && found === undefined)
+  const selected = faultClasses.find(name => name === text);
+  if (text !== undefined && selected === undefined)
     throw new TypeError(`--class must be one of ${faultClasses.join(', ')}, not "${text}".`);
-  return found;
+  return selected;
 }
 
 function numberOf(option: string, text: string): number {

@@ -10,7 +10,7 @@ import type { FailureCause } from '../../lambdas/platform/egress/network-error.t
 import type { PinnedPost } from '../../lambdas/platform/egress/pinned-request.ts';
 import { ResolutionError } from '../../lambdas/platform/egress/resolver.ts';
 import type { Runtime } from '../../lambdas/platform/runtime.ts';
-import { workOf } from './costs.ts';
+import { cpuCosts } from './costs.ts';
 import type { Post, Reaction, Reading, SentPost } from './receivers.ts';
 
 /** The runtime of a virtual process, as the product's compositions require it. */
@@ -19,9 +19,9 @@ export type WorldRuntime = Pick<Runtime, 'time' | 'random' | 'dynamo' | 'sqs' | 
 /** The interface between the processes of a world and its receivers. */
 export interface ReceiverSide {
   /** Handles a POST and returns the receiver's reaction. */
-  readonly take: (deliveryId: string, sent: SentPost) => Reaction & Pick<Post, 'answer'>;
+  readonly handlePost: (deliveryId: string, sent: SentPost) => Reaction & Pick<Post, 'responseBody'>;
   /** Returns the resolution time of a host name in milliseconds, or `Infinity` if its name server never answers. @default 0 */
-  readonly resolvesAfter?: (host: string) => number;
+  readonly resolutionMsOf?: (host: string) => number;
 }
 
 /** Creates the runtime of a process in the virtual cloud. */
@@ -35,14 +35,14 @@ export function makeWorldRuntime(process: ProcessRuntime, receivers: ReceiverSid
     sqs,
     kms,
     dynamo: (command, options) => {
-      if (command instanceof BatchGetCommand) process.process.work(workOf.read * messagesOf(command));
+      if (command instanceof BatchGetCommand) process.process.work(cpuCosts.read * messagesOf(command));
       return dynamo(command, options);
     },
     publish: async (TopicArn, message) => {
       await sns.send(new PublishCommand({ TopicArn, ...message }));
     },
     resolve: async (name, signal) => {
-      const resolutionMs = receivers.resolvesAfter?.(name) ?? 0;
+      const resolutionMs = receivers.resolutionMsOf?.(name) ?? 0;
       if (resolutionMs > 0) await time.pause(Math.min(resolutionMs, resolverTimeout), signal).catch(() => undefined);
       if (signal.aborted) throw new ResolutionError('temporary', 'ECANCELLED');
       if (resolutionMs === Number.POSITIVE_INFINITY) throw new ResolutionError('temporary', 'ETIMEOUT');
@@ -76,17 +76,17 @@ function makePost(
   return async function post({ serverName: host, path, headers, body, signal, onAnswered }) {
     const deliveryId = String(headers['webhook-id']);
     const sent = { functionName, host, path, headers, body, read: lastReadingOf(deliveryId) };
-    let reaction: Reaction & Pick<Post, 'answer'>;
+    let reaction: Reaction & Pick<Post, 'responseBody'>;
     try {
       const request = { service: 'post', operation: 'Post', resource: host, input: { deliveryId } };
-      reaction = await call({ ...request, takes: 2, tries: 1, work: workOf.attempt, signal }, () =>
-        receivers.take(deliveryId, sent),
+      reaction = await call({ ...request, takes: 2, tries: 1, work: cpuCosts.attempt, signal }, () =>
+        receivers.handlePost(deliveryId, sent),
       );
     } catch {
-      return signal.aborted ? { outcome: 'aborted', isConnected: false } : broken(true, 'reset', 'ECONNRESET');
+      return signal.aborted ? { outcome: 'aborted', isConnected: false } : failedPost(true, 'reset', 'ECONNRESET');
     }
-    const { status, afterMs, retryAfter, answer } = reaction;
-    if (status === 'refused') return broken(false, 'refused', 'ECONNREFUSED');
+    const { status, afterMs, retryAfter, responseBody } = reaction;
+    if (status === 'refused') return failedPost(false, 'refused', 'ECONNREFUSED');
     await untilResponse(afterMs, signal);
     if (signal.aborted) return { outcome: 'aborted', isConnected: true };
     onAnswered();
@@ -95,7 +95,7 @@ function makePost(
       outcome: 'response',
       status,
       headers: responseHeaders,
-      body: Buffer.from(answer),
+      body: Buffer.from(responseBody),
       isTruncated: false,
     };
   };
@@ -107,7 +107,7 @@ function makePost(
   }
 }
 
-function broken(isConnected: boolean, cause: FailureCause | null, errorCode: string) {
+function failedPost(isConnected: boolean, cause: FailureCause | null, errorCode: string) {
   return { outcome: 'failed', isConnected, isStale: false, kind: 'connection', cause, errorCode } as const;
 }
 
@@ -115,7 +115,7 @@ function broken(isConnected: boolean, cause: FailureCause | null, errorCode: str
 function recordReads(call: Dynamo, now: () => number) {
   const readings = new Map<string, Reading>();
   /** The incomplete reads by their unprocessed keys. A call for these keys continues its read. */
-  const unfinished = new WeakMap<object, BatchReading>();
+  const incompleteReads = new WeakMap<object, BatchReading>();
   const dynamo: Dynamo = async (command, options) => {
     const output = await call(command, options);
     if (command instanceof BatchGetCommand) recordCall(command.input, output);
@@ -125,9 +125,9 @@ function recordReads(call: Dynamo, now: () => number) {
 
   function recordCall({ RequestItems = {} }: BatchGetCommand['input'], output: object): void {
     const { Responses = {}, UnprocessedKeys = {} }: BatchGetOutput = output;
-    const started = unfinished.get(RequestItems) ?? { at: now(), requestItems: RequestItems, responses: [] };
+    const started = incompleteReads.get(RequestItems) ?? { at: now(), requestItems: RequestItems, responses: [] };
     const reading = { ...started, responses: [...started.responses, Responses] };
-    if (Object.keys(UnprocessedKeys).length > 0) unfinished.set(UnprocessedKeys, reading);
+    if (Object.keys(UnprocessedKeys).length > 0) incompleteReads.set(UnprocessedKeys, reading);
     storeReading(reading);
   }
 

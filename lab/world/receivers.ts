@@ -18,7 +18,7 @@ export interface Post extends SentPost {
   readonly deliveryId: string;
   readonly status: number;
   /** The body of the response, which is unique. */
-  readonly answer: string;
+  readonly responseBody: string;
   /** The value of the response's `Retry-After` header in seconds, or 0. */
   readonly retryAfter: number;
 }
@@ -68,8 +68,8 @@ export function makeReceivers(seed: number, now: () => number) {
   const reactions = new Map<string, () => Reaction>();
   return {
     add,
-    react,
-    take,
+    setReaction,
+    handlePost,
     postsOf,
     count,
     all: (): readonly Post[] => [...posts.values()].flat(),
@@ -78,23 +78,23 @@ export function makeReceivers(seed: number, now: () => number) {
   /** Adds a receiver of a kind. */
   function add(host: string, kind: string): void {
     const random = makeRandom(seed * 1_000 + reactions.size);
-    react(host, () => receiverKinds[kind]?.(random, now() - startedAt) ?? refusal);
+    setReaction(host, () => receiverKinds[kind]?.(random, now() - startedAt) ?? refusedConnection);
   }
 
   /** Adds a receiver. Calls `reaction` for each POST to it. */
-  function react(host: string, reaction: () => Reaction): void {
+  function setReaction(host: string, reaction: () => Reaction): void {
     reactions.set(host, reaction);
   }
 
   /** Records a POST and returns the receiver's reaction. */
-  function take(deliveryId: string, sent: SentPost): Reaction & Pick<Post, 'answer'> {
-    const reaction = (reactions.get(sent.host) ?? (() => refusal))();
+  function handlePost(deliveryId: string, sent: SentPost): Reaction & Pick<Post, 'responseBody'> {
+    const reaction = (reactions.get(sent.host) ?? (() => refusedConnection))();
     const earlier = posts.get(deliveryId) ?? [];
-    const answer = `${deliveryId} ${earlier.length + 1}`;
+    const responseBody = `${deliveryId} ${earlier.length + 1}`;
     const { status, retryAfter = 0 } = reaction;
     if (typeof status === 'number')
-      posts.set(deliveryId, [...earlier, { ...sent, at: now(), deliveryId, status, answer, retryAfter }]);
-    return { ...reaction, answer };
+      posts.set(deliveryId, [...earlier, { ...sent, at: now(), deliveryId, status, responseBody, retryAfter }]);
+    return { ...reaction, responseBody };
   }
 
   function postsOf(deliveryId: string): readonly Post[] {
@@ -106,4 +106,4 @@ export function makeReceivers(seed: number, now: () => number) {
   }
 }
 
-const refusal: Reaction = { status: 'refused', afterMs: 0 };
+const refusedConnection: Reaction = { status: 'refused', afterMs: 0 };

@@ -8,22 +8,22 @@ export interface RequestCost {
   readonly path: string;
   calls: number;
   /** The number of items read. */
-  read: number;
+  itemsRead: number;
 }
 
-/** Wraps the runtime of one process. Adds the process's DynamoDB calls to the cost that was last passed to `begin`. */
+/** Wraps the runtime of one process. Adds the process's DynamoDB calls to the cost that was last passed to `startRequest`. */
 export function countCosts(runtime: WorldRuntime) {
   let current: RequestCost | undefined;
   const dynamo: Dynamo = async (command, options) => {
     const cost = current;
     if (cost) cost.calls += 1; // including calls with a failed condition
     const output = await runtime.dynamo(command, options);
-    if (cost) cost.read += command instanceof QueryCommand ? countOf(output) : keysOf(command);
+    if (cost) cost.itemsRead += command instanceof QueryCommand ? countOf(output) : keysOf(command);
     return output;
   };
   return {
     runtime: { ...runtime, dynamo },
-    begin: (cost: RequestCost) => {
+    startRequest: (cost: RequestCost) => {
       current = cost;
     },
   };

@@ -4,31 +4,31 @@ import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import { httpRequestOf } from './http-request.ts';
 
 /** A request to {base_url} and its response. */
-export interface Answered {
+export interface CompletedRequest {
   readonly account: string;
   readonly method: string;
   /** The path with its query. */
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>> | undefined;
   readonly sentAt: number;
-  readonly answeredAt: number;
+  readonly endedAt: number;
   /** The HTTP status. After a 502, the function did not finish and its effect is unknown. */
   readonly status: number;
-  readonly answer: Readonly<Record<string, unknown>>;
+  readonly response: Readonly<Record<string, unknown>>;
 }
 
 /** Sends a request. The returned promise resolves in virtual time and never rejects. */
 export type Request = (
   method: string,
   path: string,
-  sent: { readonly account: string; readonly body?: Answered['body'] },
-) => Promise<Answered>;
+  sent: { readonly account: string; readonly body?: CompletedRequest['body'] },
+) => Promise<CompletedRequest>;
 
 /** Creates a client of {base_url} that records requests and responses. */
 export function makeRequests(cloud: () => VirtualCloud) {
-  const answered: Answered[] = [];
+  const completed: CompletedRequest[] = [];
   let sent = 0;
-  return { request, answered: (): readonly Answered[] => answered };
+  return { request, completed: (): readonly CompletedRequest[] => completed };
 
   function request(...[method, path, { account, body }]: Parameters<Request>): ReturnType<Request> {
     const [ownPath = '', query = ''] = path.split('?');
@@ -43,16 +43,16 @@ export function makeRequests(cloud: () => VirtualCloud) {
       cloud()
         .function(functionOf(ownPath))
         .invoke(event, outcome => {
-          const one = { account, method, path, body, sentAt, answeredAt: cloud().now(), ...parseOutcome(outcome) };
-          answered.push(one);
-          resolve(one);
+          const record = { account, method, path, body, sentAt, endedAt: cloud().now(), ...parseOutcome(outcome) };
+          completed.push(record);
+          resolve(record);
         });
     });
   }
 }
 
 /** Returns whether the effect of a request is known. After a 5xx response, the effect is unknown. */
-export function isKnown({ status }: Pick<Answered, 'status'>): boolean {
+export function hasKnownEffect({ status }: Pick<CompletedRequest, 'status'>): boolean {
   return status < 500;
 }
 
@@ -62,9 +62,9 @@ export function functionOf(path: string): string {
   return isOfDeliveries ? 'deliveries-api' : 'webhooks-api';
 }
 
-function parseOutcome(outcome: Outcome): Pick<Answered, 'status' | 'answer'> {
+function parseOutcome(outcome: Outcome): Pick<CompletedRequest, 'status' | 'response'> {
   const { result } = outcome.status === 'answered' ? outcome : { result: undefined };
   const { statusCode = 502, body = '' } = { ...(typeof result === 'object' ? result : {}) };
-  const answer: unknown = body === '' ? {} : JSON.parse(String(body));
-  return { status: Number(statusCode), answer: { ...(typeof answer === 'object' ? answer : {}) } };
+  const parsed: unknown = body === '' ? {} : JSON.parse(String(body));
+  return { status: Number(statusCode), response: { ...(typeof parsed === 'object' ? parsed : {}) } };
 }

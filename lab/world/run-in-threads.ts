@@ -15,10 +15,10 @@ export async function runInThreads<Job, Result>(
   const results: Result[] = [];
   const remaining = jobs.entries();
   let done = 0;
-  await Promise.all(Array.from({ length: Math.min(availableParallelism(), jobs.length) }, work));
+  await Promise.all(Array.from({ length: Math.min(availableParallelism(), jobs.length) }, runJobs));
   return results;
 
-  async function work(): Promise<void> {
+  async function runJobs(): Promise<void> {
     const thread = new Worker(new URL('./thread.ts', import.meta.url), { workerData: { module: module.href, name } });
     try {
       for (const [index, job] of remaining) {

@@ -18,15 +18,15 @@ export interface SeedJob extends WorldName {
 /** The outcome of a world. */
 export interface SeedReport extends Omit<WorldResult, 'trace'> {
   /** The id of the traced delivery, request or session, or undefined if the trace is empty. */
-  readonly traced: string | undefined;
+  readonly tracedId: string | undefined;
   readonly trace: readonly Happening[];
 }
 
 /** Runs a world, and runs it again if a trace is required. Returns a report that can be sent between threads. */
 export async function reportWorld({ trace, ...name }: SeedJob): Promise<SeedReport> {
   const { trace: _, ...figures } = await runWorld(name, false);
-  const traced = trace ?? figures.violations.find(({ about }) => about !== undefined)?.about;
-  return { ...figures, traced, trace: traced === undefined ? [] : (await runWorld(name)).trace(traced) };
+  const tracedId = trace ?? figures.violations.find(({ subjectId }) => subjectId !== undefined)?.subjectId;
+  return { ...figures, tracedId, trace: tracedId === undefined ? [] : (await runWorld(name)).trace(tracedId) };
 }
 
 type Run = (

@@ -4,7 +4,7 @@ import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { makeTelemetry } from '../../lambdas/platform/telemetry.ts';
 import { secretBinding } from '../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore } from '../../lambdas/webhooks/webhook-store.ts';
-import { makeAdmission } from './admission.ts';
+import { makeAccountCreator } from './account-creator.ts';
 import { type Account, eventName } from './arrival.ts';
 import type { WorldRuntime } from './process-runtime.ts';
 import type { Tokens } from './stage.ts';
@@ -17,12 +17,12 @@ export function makeSetUp(runtime: WorldRuntime, accounts: readonly Account[], t
   const keyring = makeKeyring({ ...time, dynamo, kms, table: 'Keyring' });
   const encryption = makeEncryption(keyring, random);
   const webhooks = makeWebhookStore({ dynamo, table: 'Webhooks' });
-  const admission = makeAdmission(runtime, tokens);
+  const accountCreator = makeAccountCreator(runtime, tokens);
 
   return async function setUp() {
     await rotateKeys();
-    await admission.addClient();
-    for (const id of new Set(accounts.map(account => account.id))) await admission.admit(id);
+    await accountCreator.addClient();
+    for (const id of new Set(accounts.map(account => account.id))) await accountCreator.createAccount(id);
     for (const account of accounts) if (account.kind !== undefined) await register(account);
   };
 
@@ -42,13 +42,13 @@ export function makeSetUp(runtime: WorldRuntime, accounts: readonly Account[], t
       suspensionReason: null,
       createdAt,
       updatedAt: createdAt,
-      ...(failingFor !== undefined && failingSinceBefore(createdAt - failingFor, failingFor)),
+      ...(failingFor !== undefined && earlierFailures(createdAt - failingFor, failingFor)),
     });
   }
 }
 
 /** Returns the health of a webhook that failed before the start. The service notified operators after 1 and 4 days. */
-function failingSinceBefore(failingSince: number, failingFor: number) {
+function earlierFailures(failingSince: number, failingFor: number) {
   const failingMark = [4, 1].map(days => days * day).find(mark => mark < failingFor);
   return { failingSince, ...(failingMark !== undefined && { failingMark, announcedSince: failingSince }) };
 }

@@ -34,19 +34,18 @@ export interface Stage {
   /** The maximum number of concurrent batches, by lane. */
   readonly concurrencyOf: Readonly<Record<Lane, number>>;
   /** The interval between sweeps in milliseconds. 0 disables sweeps. @default - 1 minute */
-  readonly sweepEvery?: number;
+  readonly sweepIntervalMs?: number;
   /** A period in which the event source of one lane is disabled. */
-  readonly standstill?: Standstill | undefined;
+  readonly outage?: SourceOutage | undefined;
 }
 
 /** A period in which the event source of a lane is disabled. Times are in milliseconds from the start. */
-export interface Standstill {
+export interface SourceOutage {
   readonly lane: Lane;
   readonly from: number;
   readonly until: number;
 }
 
-/** The configuration of a stage. */
 type StageValues = ReturnType<typeof stageValuesOf>;
 
 /** Returns the configuration of the stage for a seed. */
@@ -78,14 +77,14 @@ export const deadLetters = { queue: 'dead-letters', maxReceiveCount: 1_000 };
 const concurrency = 10;
 
 /** The concurrency of the lanes in a new AWS account. */
-export const standardPlaces: Stage['concurrencyOf'] = { first: concurrency, retry: concurrency, slow: concurrency };
+export const defaultConcurrency: Stage['concurrencyOf'] = { first: concurrency, retry: concurrency, slow: concurrency };
 
 /** The timeout of consumers in milliseconds and of received messages in seconds, as in `lib/constructs/work-queue.ts`. */
 export const consumerTimeout = 60 * second;
 export const visibilityTimeout = 60;
 
 /** The topics for publishers and for operators. */
-export const refusedTopic = 'arn:aws:sns:sa-east-1:111122223333:refused';
+export const rejectedEventsTopic = 'arn:aws:sns:sa-east-1:111122223333:rejected-events';
 export const operationsTopic = 'arn:aws:sns:sa-east-1:111122223333:operations';
 
 /** The common environment of the delivery functions. */
@@ -96,7 +95,7 @@ export const deliveryEnvironment = {
   retryQueueUrl: queueOf.retry,
   slowQueueUrl: queueOf.slow,
   deadLetterQueueUrl: deadLetters.queue,
-  rejectedEventsTopicArn: refusedTopic,
+  rejectedEventsTopicArn: rejectedEventsTopic,
 };
 
 /** The URLs of the stage's APIs. */

@@ -38,12 +38,12 @@ export function watchTables(tables: Tables, now: () => number) {
   const keyNames = new Map<string, readonly string[]>(tableNames().map(name => [name, keyNamesOf(name)]));
   const writes = new Map<string, Change[]>();
   const histories = new Map<string, Map<string, Change[]>>();
-  return { execute, writesOf, changesOf, versionsWithin, at };
+  return { execute, writesOf, changesOf, versionsWithin, itemAt };
 
   /** Executes a command and records its writes. */
   function execute<Output extends object>(command: TablesCommand<Output>): Output {
     const output = tables.execute(command);
-    for (const { table, item } of writtenBy(command)) recordWrite(table, item, command);
+    for (const { table, item } of writesOfCommand(command)) recordWrite(table, item, command);
     return output;
   }
 
@@ -86,7 +86,7 @@ export function watchTables(tables: Tables, now: () => number) {
   }
 
   /** Returns the item at a time, including writes at that time. */
-  function at(table: TableName, key: Item, moment: number): Item | undefined {
+  function itemAt(table: TableName, key: Item, moment: number): Item | undefined {
     return versionsWithin(table, key, moment, moment).at(-1)?.item;
   }
 
@@ -116,7 +116,7 @@ function keyNamesOf(table: TableName): readonly string[] {
 }
 
 /** Returns the items that a command writes. Each item has at least its key attributes. */
-function writtenBy(command: object): readonly { readonly table: string; readonly item: Item }[] {
+function writesOfCommand(command: object): readonly { readonly table: string; readonly item: Item }[] {
   if (command instanceof PutCommand) return [{ table: command.input.TableName ?? '', item: command.input.Item ?? {} }];
   if (command instanceof UpdateCommand || command instanceof DeleteCommand) {
     return [{ table: command.input.TableName ?? '', item: command.input.Key ?? {} }];
@@ -129,7 +129,7 @@ function writtenBy(command: object): readonly { readonly table: string; readonly
   if (command instanceof TransactWriteCommand) {
     return (command.input.TransactItems ?? []).flatMap(({ Put, Update, Delete }) =>
       [Put && new PutCommand(Put), Update && new UpdateCommand(Update), Delete && new DeleteCommand(Delete)].flatMap(
-        each => (each ? writtenBy(each) : []),
+        each => (each ? writesOfCommand(each) : []),
       ),
     );
   }

@@ -14,7 +14,7 @@ export function makeServiceTables(seed: number, now: () => number, maxLag = 300)
 }
 
 /** Returns a fault plan that excludes the calls of the functions in `names`. */
-export function sparing(plan: FaultPlan, names: readonly string[]): FaultPlan {
+export function withoutFaultsFor(plan: FaultPlan, names: readonly string[]): FaultPlan {
   return { ...plan, fateOf: call => (names.includes(call.functionName) ? 'fine' : plan.fateOf?.(call)) };
 }
 

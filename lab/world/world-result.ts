@@ -17,29 +17,29 @@ export interface WorldResult extends WorldName {
   /** The hash of the world's trace. Two runs of the same world have the same hash. */
   readonly digest: string;
   /** The number of published messages or of requests. */
-  readonly asked: number;
+  readonly requestCount: number;
   /** The number of POSTs or of responses with status 200. */
-  readonly done: number;
-  readonly deaths: number;
+  readonly successCount: number;
+  readonly crashes: number;
   /** The maximum time by which a delivery was overdue, in milliseconds. Always 0 for worlds of tokens. */
-  readonly worstLateness: number;
+  readonly maxOverdueMs: number;
   /** The CPU time of this thread in seconds. */
   readonly cpu: number;
   readonly violations: readonly Violation[];
   /** Returns the history of a delivery, a request or a session, including all process crashes. */
-  readonly trace: (about: string) => readonly Happening[];
+  readonly trace: (subjectId: string) => readonly Happening[];
 }
 
 /** Returns the figures of a world that has ended. `usageBefore` is the thread's CPU usage at the start of the world. */
 export function figuresOf(
   cloud: VirtualCloud,
   usageBefore: NodeJS.CpuUsage,
-): Pick<WorldResult, 'digest' | 'deaths' | 'cpu'> {
+): Pick<WorldResult, 'digest' | 'crashes' | 'cpu'> {
   const { user, system } = process.threadCpuUsage(usageBefore);
-  return { digest: cloud.digest(), deaths: cloud.trace(isDeath).length, cpu: (user + system) / 1e6 };
+  return { digest: cloud.digest(), crashes: cloud.trace(isCrash).length, cpu: (user + system) / 1e6 };
 }
 
 /** Returns whether a trace entry is the crash of a process. */
-export function isDeath({ kind, text }: Happening): boolean {
+export function isCrash({ kind, text }: Happening): boolean {
   return kind === 'process' && text.includes(' dies: ');
 }

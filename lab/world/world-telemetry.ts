@@ -8,7 +8,7 @@ export type WorldTelemetry = ReturnType<Metrics['telemetryOf']>;
 type Metrics = ReturnType<typeof makeMetrics>;
 
 /** A value of a metric. */
-interface Measured {
+interface Measurement {
   /** The virtual time of the measurement. */
   readonly at: number;
   /** The function that recorded the value. */
@@ -19,19 +19,19 @@ interface Measured {
 
 /** Creates the store of all measurements. It keeps the measurements of crashed processes. */
 export function makeMetrics(now: () => number) {
-  const measured: Measured[] = [];
-  return { telemetryOf, all: () => measured, sum };
+  const measurements: Measurement[] = [];
+  return { telemetryOf, all: () => measurements, sum };
 
   /** Creates the telemetry of a process. The log uses the clock of the process. */
   function telemetryOf(service: string, { time }: Pick<ProcessRuntime, 'time'>) {
     const add = (metric: string, value: number) => {
-      measured.push({ at: now(), service, metric, value });
+      measurements.push({ at: now(), service, metric, value });
     };
     return { ...makeLog(service, time.now), count: (metric: string, by = 1) => add(metric, by), measure: add };
   }
 
   /** Returns the sum of a metric over all functions. */
   function sum(metric: string): number {
-    return measured.reduce((total, one) => total + (one.metric === metric ? one.value : 0), 0);
+    return measurements.reduce((total, one) => total + (one.metric === metric ? one.value : 0), 0);
   }
 }

@@ -17,10 +17,10 @@ import { kinds as allKinds } from './world-result.ts';
 /** The maximum length of a trace line, in characters. */
 const maxLine = 600;
 
-/** The names of the counts `asked` and `done` for each kind of world. */
+/** The names of the counts `requestCount` and `successCount` for each kind of world. */
 const countNames = {
-  delivery: { asked: 'events', done: 'POSTs' },
-  tokens: { asked: 'requests', done: 'grants' },
+  delivery: { requestCount: 'events', successCount: 'POSTs' },
+  tokens: { requestCount: 'requests', successCount: 'grants' },
 } as const;
 
 if (process.argv.includes('--isolation')) await runProgram(isolationUsage, readIsolationOptions, showIsolation);
@@ -49,31 +49,32 @@ function listed(reports: readonly SeedReport[]): string {
 }
 
 function show(report: SeedReport, isOnly: boolean): void {
-  const { violations, traced, trace } = report;
+  const { violations, tracedId, trace } = report;
   if (isOnly) console.log(describe(report));
-  if (violations.length > 0) showViolations(report, traced);
+  if (violations.length > 0) showViolations(report, tracedId);
   for (const { at, kind, text, detail } of trace) {
     console.log(`${new Date(at).toISOString().slice(11)} ${kind} ${`${text} ${detail}`.slice(0, maxLine)}`);
   }
 }
 
-type Figures = Omit<SeedReport, 'trace' | 'traced'>;
+type Figures = Omit<SeedReport, 'trace' | 'tracedId'>;
 
 /** Returns the fault class of a seed. The classes alternate. */
 function classOf(seed: number): FaultClass {
-  return faultClasses[seed % faultClasses.length] ?? 'calm';
+  return faultClasses[seed % faultClasses.length] ?? 'none';
 }
 
-function describe({ kind, seed, faultClass, asked, done, deaths, worstLateness, cpu, digest }: Figures): string {
-  const [names, overdue] = [countNames[kind], Math.round(worstLateness / 1_000)];
-  return `Seed ${seed}, ${kind}, ${faultClass}: ${asked} ${names.asked}, ${done} ${names.done}, ${deaths} crashes, overdue by at most ${overdue} s, CPU ${cpu.toFixed(1)} s, digest ${digest}`;
+function describe({ kind, seed, faultClass, cpu, digest, ...counts }: Figures): string {
+  const { requestCount, successCount, crashes, maxOverdueMs } = counts;
+  const [names, overdue] = [countNames[kind], Math.round(maxOverdueMs / 1_000)];
+  return `Seed ${seed}, ${kind}, ${faultClass}: ${requestCount} ${names.requestCount}, ${successCount} ${names.successCount}, ${crashes} crashes, overdue by at most ${overdue} s, CPU ${cpu.toFixed(1)} s, digest ${digest}`;
 }
 
-function showViolations(result: Figures, shown: string | undefined): void {
+function showViolations(result: Figures, tracedId: string | undefined): void {
   console.log(`\n${describe(result)}`);
-  for (const { what, about = '' } of result.violations.slice(0, 20)) console.log(`  ${what} ${about}`);
-  const traced = shown === undefined ? '' : ` --trace ${shown}`;
-  console.log(`npm run world -- --kind ${result.kind} --seed ${result.seed} --class ${result.faultClass}${traced}\n`);
+  for (const { message, subjectId = '' } of result.violations.slice(0, 20)) console.log(`  ${message} ${subjectId}`);
+  const option = tracedId === undefined ? '' : ` --trace ${tracedId}`;
+  console.log(`npm run world -- --kind ${result.kind} --seed ${result.seed} --class ${result.faultClass}${option}\n`);
 }
 
 function showFigures(results: readonly Figures[]): void {
@@ -91,10 +92,10 @@ function figuresOf(group: readonly Figures[]): readonly (number | string)[] {
   const sum = (of: (result: Figures) => number) => group.reduce((total, result) => total + of(result), 0);
   return [
     group.length,
-    sum(({ asked }) => asked),
-    sum(({ done }) => done),
-    sum(({ deaths }) => deaths),
-    Math.round(Math.max(...group.map(({ worstLateness }) => worstLateness)) / 1_000),
+    sum(({ requestCount }) => requestCount),
+    sum(({ successCount }) => successCount),
+    sum(({ crashes }) => crashes),
+    Math.round(Math.max(...group.map(({ maxOverdueMs }) => maxOverdueMs)) / 1_000),
     sum(({ cpu }) => cpu).toFixed(1),
   ];
 }

@@ -65,8 +65,8 @@ export async function startDelivery(metrics: Metrics) {
   const processes: ProcessRuntime['process'][] = [];
   const lanes = new Map(Object.entries(queueOf).map(([lane, queue]) => [`deliver-${lane}`, queue]));
   const isOff = (name: string) => faults.off.includes(lanes.get(name) ?? '') || (faults.sweeper && name === 'sweep');
-  const world = makeWorld(1, 'calm', compositions, {
-    accounts: [{ id: account, host, kind: 'quick', isRestless: false }],
+  const world = makeWorld(1, 'none', compositions, {
+    accounts: [{ id: account, host, kind: 'quick', isModified: false }],
     ...{ publications: [], hasPeople: false, keepsTrace: false, tableLag: 0 },
     cloud: { start: Date.now(), costs: immediate },
     faults: { fateOf: ({ functionName }) => (isOff(functionName) ? 'dies_before' : 'fine') },
@@ -77,8 +77,8 @@ export async function startDelivery(metrics: Metrics) {
   /** The publication time of each event, by its body. */
   const publishedAt = new Map<string, number>();
   let linesRead = 0;
-  await world.begin();
-  world.receivers.react(host, (): Reaction => ({ status: faults.status(), afterMs: 0 }));
+  await world.start();
+  world.receivers.setReaction(host, (): Reaction => ({ status: faults.status(), afterMs: 0 }));
   return { faults, publish, runUntil, oldestEventSeconds };
 
   function runtimeOf(process: ProcessRuntime) {

@@ -1,6 +1,6 @@
 import type { MessageAttributeValue } from '@aws-sdk/client-sqs';
 import type { makeWorld } from '../../lab/world/make-world.ts';
-import { deadLetters, refusedTopic } from '../../lab/world/stage.ts';
+import { deadLetters, rejectedEventsTopic } from '../../lab/world/stage.ts';
 import type { Delivery } from '../../lambdas/delivery/delivery.ts';
 import type { PublishNotice } from '../../lambdas/delivery/intake/rejected-events-topic.ts';
 import { deliveryFromItem } from '../../lambdas/delivery/store/delivery-item.ts';
@@ -21,8 +21,8 @@ export function makeStageViews(
         .all()
         .map(({ body, attributes }) => ({ body, ...textsOf(attributes) })),
     published: () => cloud.published.map(({ message }) => message),
-    announced: (): readonly PublishedAnnouncement[] => reported(topic => topic !== refusedTopic),
-    notices: (): readonly Parameters<PublishNotice>[0][] => reported(topic => topic === refusedTopic),
+    announced: (): readonly PublishedAnnouncement[] => reported(topic => topic !== rejectedEventsTopic),
+    notices: (): readonly Parameters<PublishNotice>[0][] => reported(topic => topic === rejectedEventsTopic),
   };
 
   /** Returns the items of the deliveries table without the responses of receivers. */

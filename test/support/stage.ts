@@ -34,14 +34,14 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
   const telemetry = fakeTelemetry();
   const receivers = makeScriptedReceivers();
   const faults: { -readonly [Name in 'fateOf']?: FaultPlan[Name] | undefined } = {};
-  const world = makeWorld(1, 'calm', compositions, {
+  const world = makeWorld(1, 'none', compositions, {
     ...{ accounts: [], publications: [], hasPeople: false, keepsTrace: false, tableLag: 0 },
     cloud: { start: noon, costs: immediate },
     faults: { fateOf: call => faults.fateOf?.(call) },
     stage: {
       values: { ...stageValuesOf(1), ...deliveryEnvironment, retrySchedule: [...waits], attemptTimeoutMs: 15_000 },
       runtimeOf,
-      sweepEvery: 0,
+      sweepIntervalMs: 0,
       concurrencyOf: { first: concurrency, retry: concurrency, slow: concurrency },
       telemetryOf: () => ({
         log: telemetry.log,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { coreShare, workOf } from '../../lab/world/costs.ts';
+import { coreShare, cpuCosts } from '../../lab/world/costs.ts';
 import { attemptsPerProcess } from '../../lambdas/delivery/lanes/concurrency-limit.ts';
 import { dueShards, historyKept } from '../../lambdas/delivery/store/delivery-item.ts';
 import { maxQueueDelay } from '../../lambdas/delivery/transitions.ts';
@@ -15,7 +15,8 @@ const busy = { writeUnits: 2, logBytes: 396.8 };
 const stage = stageConfiguration('dev', { accountConcurrency: 1_000 });
 
 const rates = [10, 100, 1_000, 10_000];
-const [attempt, entry] = [workOf.message + workOf.read + workOf.attempt + workOf.call, workOf.call + workOf.read];
+const { message, read, call } = cpuCosts;
+const [attempt, entry] = [message + read + cpuCosts.attempt + call, call + read];
 const perProcess = Math.floor((coreShare * 1_000) / attempt);
 const seconds = 30 * 86_400;
 const whole = (value: number) => Math.round(value).toLocaleString('en');

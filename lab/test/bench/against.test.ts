@@ -2,13 +2,13 @@ import { expect, it } from 'vitest';
 import { compare, figuresIn } from '../../bench/against.ts';
 
 it('returns the median ratio of the figures that both versions report', () => {
-  const ours = [
+  const current = [
     { bundles: [{ name: 'Token', kibibytes: 90, importMs: 40 }] },
     { bundles: [{ name: 'Token', kibibytes: 90, importMs: 20 }] },
   ];
-  const theirs = [{ bundles: [{ name: 'Token', kibibytes: 100 }] }, { bundles: [{ name: 'Token', kibibytes: 100 }] }];
-  const [own, other] = [ours, theirs].map(rounds => rounds.map(round => figuresIn(round, '')));
-  expect(compare(own ?? [], other ?? [])).toEqual([
-    { figure: 'bundles Token kibibytes', ours: 90, theirs: 100, ratio: 0.9 },
+  const base = [{ bundles: [{ name: 'Token', kibibytes: 100 }] }, { bundles: [{ name: 'Token', kibibytes: 100 }] }];
+  const [figures = [], baseFigures = []] = [current, base].map(rounds => rounds.map(round => figuresIn(round, '')));
+  expect(compare(figures, baseFigures)).toEqual([
+    { figure: 'bundles Token kibibytes', current: 90, base: 100, ratio: 0.9 },
   ]);
 });

@@ -37,8 +37,8 @@ test.each<[(args: readonly string[]) => unknown, readonly string[]]>([
 test('The world program defaults to 20 seeds of each kind, and accepts one seed with its class and trace.', () => {
   const { seeds, kinds, faultClass } = readOptions([]);
   expect([seeds.length, seeds[0], kinds, faultClass]).toEqual([20, 1, ['delivery', 'tokens'], undefined]);
-  const replayed = readOptions(['--seed', '7', '--kind', 'tokens', '--class', 'deaths', '--trace', 'evt_1']);
-  expect(replayed).toMatchObject({ seeds: [7], kinds: ['tokens'], faultClass: 'deaths', trace: 'evt_1', gate: false });
+  const replayed = readOptions(['--seed', '7', '--kind', 'tokens', '--class', 'crashes', '--trace', 'evt_1']);
+  expect(replayed).toMatchObject({ seeds: [7], kinds: ['tokens'], faultClass: 'crashes', trace: 'evt_1', gate: false });
 });
 
 test('The gate returns the same seeds for the same commit.', () => {

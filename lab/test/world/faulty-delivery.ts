@@ -17,14 +17,14 @@ import type { Runtime } from '../../../lambdas/platform/runtime.ts';
 import type { Compositions } from '../../world/stage.ts';
 
 /** Returns a product that omits some metrics. */
-export function countingNone(
-  uncounted: readonly string[],
+export function withoutMetrics(
+  omitted: readonly string[],
   { deliver = composeDeliver }: Partial<Compositions>,
 ): Partial<Compositions> {
   return {
     deliver: (environment, runtime, telemetry) => {
       const count: typeof telemetry.count = (metric, by) => {
-        if (!uncounted.includes(metric)) telemetry.count(metric, by);
+        if (!omitted.includes(metric)) telemetry.count(metric, by);
       };
       return deliver(environment, runtime, { ...telemetry, count });
     },
@@ -33,8 +33,8 @@ export function countingNone(
 
 /** Returns a sweep that fails after it finishes. */
 export function failingAfter(sweep: ReturnType<typeof composeSweep>): ReturnType<typeof composeSweep> {
-  return async (...given) => {
-    await sweep(...given);
+  return async (...args) => {
+    await sweep(...args);
     throw new Error('The sweep fails.');
   };
 }
@@ -54,18 +54,18 @@ type ConsumerRuntime = Parameters<typeof composeDeliver>[1];
 type ChangeRuntime = (runtime: ConsumerRuntime) => Partial<ConsumerRuntime>;
 
 /** Returns a runtime that treats refused connections as internal faults. */
-export function blamingItself({ post }: ConsumerRuntime): Pick<ConsumerRuntime, 'post'> {
+export function reportingInternalErrors({ post }: ConsumerRuntime): Pick<ConsumerRuntime, 'post'> {
   return {
     post: async request => {
-      const answer = await post(request);
-      const isRefused = answer.outcome === 'failed' && answer.cause === 'refused';
-      return isRefused ? { ...answer, kind: 'internal_error' } : answer;
+      const result = await post(request);
+      const isRefused = result.outcome === 'failed' && result.cause === 'refused';
+      return isRefused ? { ...result, kind: 'internal_error' } : result;
     },
   };
 }
 
 /** Returns a runtime that drops all response headers. */
-export function readingNoHeaders({ post }: ConsumerRuntime): Pick<ConsumerRuntime, 'post'> {
+export function withoutHeaders({ post }: ConsumerRuntime): Pick<ConsumerRuntime, 'post'> {
   return { post: async request => ({ ...(await post(request)), headers: {} }) };
 }
 
@@ -75,26 +75,26 @@ export function sending(headers: Readonly<Record<string, string>>): ChangeRuntim
 }
 
 /** Returns a DynamoDB client that alters each command before its call, and each response after it, in place. */
-export function altering(dynamo: Dynamo, alter: Alter, alterAnswer: AlterAnswer = () => undefined): Dynamo {
+export function altering(dynamo: Dynamo, alter: Alter, alterResponse: AlterResponse = () => undefined): Dynamo {
   return async (command, options) => {
     await alter(command, dynamo);
-    const answer = await dynamo(command, options);
-    alterAnswer(answer, command);
-    return answer;
+    const response = await dynamo(command, options);
+    alterResponse(response, command);
+    return response;
   };
 }
 
 type Alter = (command: { readonly input: object }, dynamo: Dynamo) => unknown;
-type AlterAnswer = (answer: object, command: object) => void;
+type AlterResponse = (response: object, command: object) => void;
 
 /** Returns a change that alters the DynamoDB commands of consumers. */
-export function calling(alter: Alter, alterAnswer?: AlterAnswer): ChangeRuntime {
-  return ({ dynamo }) => ({ dynamo: altering(dynamo, alter, alterAnswer) });
+export function calling(alter: Alter, alterResponse?: AlterResponse): ChangeRuntime {
+  return ({ dynamo }) => ({ dynamo: altering(dynamo, alter, alterResponse) });
 }
 
 /** Returns the sweeper and the APIs with altered DynamoDB commands. */
 export function apisWith(alter: Alter): Partial<Compositions> {
-  const altered = <Given extends { readonly dynamo: Dynamo }>(runtime: Given) => ({
+  const altered = <RuntimeType extends { readonly dynamo: Dynamo }>(runtime: RuntimeType) => ({
     ...runtime,
     dynamo: altering(runtime.dynamo, alter),
   });
@@ -119,13 +119,13 @@ export function recording(change: (records: readonly string[]) => readonly strin
 
 /** Returns a change that replaces or removes the items read by BatchGet. */
 export function reading(change: (table: string, item: Item) => Item | undefined): ChangeRuntime {
-  const read = (answer: object, command: object) => {
+  const read = (response: object, command: object) => {
     if (!(command instanceof BatchGetCommand)) return;
-    const { Responses = {} }: { readonly Responses?: Readonly<Record<string, readonly Item[]>> } = answer;
+    const { Responses = {} }: { readonly Responses?: Readonly<Record<string, readonly Item[]>> } = response;
     const changed = Object.entries(Responses).map(([table, items]) => {
       return [table, items.map(item => change(table, item)).filter(item => item !== undefined)] as const;
     });
-    Object.assign(answer, { Responses: Object.fromEntries(changed) });
+    Object.assign(response, { Responses: Object.fromEntries(changed) });
   };
   return calling(() => undefined, read);
 }
@@ -139,7 +139,7 @@ export function sweepingWith(publish: (runtime: Runtime['publish']) => Runtime['
 }
 
 /** Returns a `publish` that publishes every message twice. */
-export function twice(publish: Runtime['publish']): Runtime['publish'] {
+export function publishTwice(publish: Runtime['publish']): Runtime['publish'] {
   return async (topicArn, message) => {
     await publish(topicArn, message);
     await publish(topicArn, message);
@@ -147,41 +147,41 @@ export function twice(publish: Runtime['publish']): Runtime['publish'] {
 }
 
 /** Returns a `publish` that drops every message. */
-export function silently(): Runtime['publish'] {
+export function publishNothing(): Runtime['publish'] {
   return async () => undefined;
 }
 
 /** Returns APIs that respond to some requests without processing them. */
-export function answering(
-  ...answers: readonly (readonly [method: string, path: RegExp, status: number, body: object])[]
+export function respondingWith(
+  ...responses: readonly (readonly [method: string, path: RegExp, status: number, body: object])[]
 ): Partial<Compositions> {
   const respondInstead = (api: Api) => async (request: HttpRequest) => {
     const { requestContext, rawPath } = request;
-    const match = answers.find(([method, path]) => requestContext.http.method === method && path.test(rawPath));
+    const match = responses.find(([method, path]) => requestContext.http.method === method && path.test(rawPath));
     return match ? { statusCode: match[2], body: JSON.stringify(match[3]) } : api(request);
   };
   return {
-    webhooksApi: (...given) => respondInstead(composeWebhooksApi(...given)),
-    deliveriesApi: (...given) => respondInstead(composeDeliveriesApi(...given)),
+    webhooksApi: (...args) => respondInstead(composeWebhooksApi(...args)),
+    deliveriesApi: (...args) => respondInstead(composeDeliveriesApi(...args)),
   };
 }
 
 /** Returns APIs that replace text in their responses. */
-export function showing(...changes: readonly (readonly [RegExp, string])[]): Partial<Compositions> {
-  const shown = (api: Api) => async (request: HttpRequest) => {
-    const answer = await api(request);
-    return { ...answer, body: changes.reduce((body, change) => body?.replace(...change), answer.body) };
+export function replacingInResponses(...changes: readonly (readonly [RegExp, string])[]): Partial<Compositions> {
+  const withChanges = (api: Api) => async (request: HttpRequest) => {
+    const response = await api(request);
+    return { ...response, body: changes.reduce((body, change) => body?.replace(...change), response.body) };
   };
   return {
-    webhooksApi: (...given) => shown(composeWebhooksApi(...given)),
-    deliveriesApi: (...given) => shown(composeDeliveriesApi(...given)),
+    webhooksApi: (...args) => withChanges(composeWebhooksApi(...args)),
+    deliveriesApi: (...args) => withChanges(composeDeliveriesApi(...args)),
   };
 }
 
 type Api = (request: HttpRequest) => Promise<HttpResponse>;
 
 /** Rounds the due time of a pending delivery up to the next ten minutes. */
-export function sendOtherwise(command: object): void {
+export function roundDueTimes(command: object): void {
   if (!(command instanceof PutCommand)) return;
   const { Item: item } = command.input;
   if (item?.state !== 'pending') return;
@@ -189,13 +189,13 @@ export function sendOtherwise(command: object): void {
 }
 
 /** Changes queries of the index `undelivered` so that they return no items. */
-export function findNoUndelivered(command: object): void {
+export function hideUndelivered(command: object): void {
   if (!(command instanceof QueryCommand) || command.input.IndexName !== 'undelivered') return;
   Object.assign(command.input.ExpressionAttributeValues ?? {}, { ':first': '-', ':last': '-' });
 }
 
 /** Changes conditions so that an account can end or delete an operator's suspension. */
-export function forgetHolds(command: object): void {
+export function ignoreOperatorSuspensions(command: object): void {
   if (!(command instanceof DeleteCommand || command instanceof UpdateCommand)) return;
   const { ConditionExpression = '', ExpressionAttributeValues: values = {} } = command.input;
   for (const [name, value] of Object.entries(values)) {
@@ -204,7 +204,7 @@ export function forgetHolds(command: object): void {
 }
 
 /** Returns operators that do not delete items whose ids start with a prefix. */
-export function leaving(prefix: string): Compositions['operators'] {
+export function keepingItems(prefix: string): Compositions['operators'] {
   return runtime => {
     const { dynamodb } = runtime;
     const send: typeof dynamodb.send = (command, options) => {
@@ -221,14 +221,14 @@ export function leaving(prefix: string): Compositions['operators'] {
 }
 
 /** Repeats each BatchGet twice. */
-export async function askAgain(command: object, dynamo: Dynamo): Promise<void> {
+export async function repeatReads(command: object, dynamo: Dynamo): Promise<void> {
   if (!(command instanceof BatchGetCommand)) return;
   await dynamo(command);
   await dynamo(command);
 }
 
 /** Returns a change that always returns the first version of a webhook that it read. */
-export function remembering(): ChangeRuntime {
+export function readingStaleWebhooks(): ChangeRuntime {
   const known = new Map<string, Item>();
   return reading((table, item) => {
     if (table !== 'Webhooks') return item;
@@ -239,7 +239,7 @@ export function remembering(): ChangeRuntime {
 }
 
 /** Changes a BatchGet to inconsistent reads. */
-export function readCarelessly(command: object): void {
+export function readInconsistently(command: object): void {
   if (!(command instanceof BatchGetCommand)) return;
   for (const request of Object.values(command.input.RequestItems ?? {})) request.ConsistentRead = false;
 }

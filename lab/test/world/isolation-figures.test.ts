@@ -4,27 +4,27 @@ import { inOrder } from '../../world/isolation/plan.ts';
 import type { RunResult } from '../../world/isolation/run-tenants.ts';
 import type { Tenant } from '../../world/isolation/tenant.ts';
 import { makeTenantReceivers } from '../../world/isolation/tenant-receivers.ts';
-import { brokenOf, figuresOf } from '../../world/isolation/verdict.ts';
+import { exceededLimits, figuresOf } from '../../world/isolation/verdict.ts';
 
 const quick = Array.from({ length: 1_000 }, () => 10);
 const waits = { first: quick, retries: quick };
 const run: RunResult = {
-  waits: { innocent: waits, bystander: waits, attacker: waits },
-  ...{ maxInFlight: 120, deadLetters: 0, slowLanePosts: 0, posts: 0, postedTwice: 0, pending: 0, cpu: 0 },
+  waits: { healthy: waits, bystander: waits, attacker: waits },
+  ...{ maxInFlight: 120, deadLetters: 0, slowLanePosts: 0, posts: 0, duplicatePosts: 0, pending: 0, cpu: 0 },
 };
-const waitsOf = (part: Tenant['part'], first: readonly number[]) => ({
-  waits: { ...run.waits, [part]: { ...waits, first } },
+const waitsOf = (role: Tenant['role'], first: readonly number[]) => ({
+  waits: { ...run.waits, [role]: { ...waits, first } },
 });
 
 it.each([
   ['a run that meets all limits', {}, []],
   [
     'one first attempt in fifty with 1.2 s extra',
-    waitsOf('innocent', quick.toSpliced(0, 20, ...Array(20).fill(1_210))),
+    waitsOf('healthy', quick.toSpliced(0, 20, ...Array(20).fill(1_210))),
     ['extra wait of first attempts: 1200 > 1000'],
   ],
-  ['one first attempt in two hundred with an extra hour', waitsOf('innocent', quick.with(0, 3_600_000)), []],
-  ['no first attempts', waitsOf('innocent', []), ['extra wait of first attempts: NaN > 1000']],
+  ['one first attempt in two hundred with an extra hour', waitsOf('healthy', quick.with(0, 3_600_000)), []],
+  ['no first attempts', waitsOf('healthy', []), ['extra wait of first attempts: NaN > 1000']],
   [
     'a slow receiver that waits for 3 minutes',
     waitsOf(
@@ -42,19 +42,19 @@ it.each([
   ['a dead-letter message', { deadLetters: 1 }, ['dead-letter messages: 1 > 0']],
 ])('compares %s with the limits', (_, figures, broken) => {
   const trial = { attack: healthyBurst, situation: inOrder };
-  expect(brokenOf(figuresOf(trial, { ...run, ...figures }, run))).toEqual(broken);
+  expect(exceededLimits(figuresOf(trial, { ...run, ...figures }, run))).toEqual(broken);
 });
 
 it('measures the wait of unsent events and retries until now, and the attempts in flight at one receiver', () => {
-  const behave = () => ({ answers: 20, isSuccess: false });
-  const of = (part: Tenant['part']): Tenant => ({
-    ...{ part, account: part, webhook: part, resolves: 2, publishes: [0, 1_000], behave },
+  const behave = () => ({ responseMs: 20, isSuccess: false });
+  const of = (role: Tenant['role']): Tenant => ({
+    ...{ role, account: role, webhook: role, resolutionMs: 2, publishTimes: [0, 1_000], behave },
   });
   let now = 0;
   const period = { from: 0, until: 180_000 };
-  const receivers = makeTenantReceivers([of('innocent'), of('bystander')], period, 1, () => now);
+  const receivers = makeTenantReceivers([of('healthy'), of('bystander')], period, 1, () => now);
   const [first = ''] = receivers.events.keys();
-  receivers.side.take(first, {
+  receivers.side.handlePost(first, {
     functionName: 'deliver-first',
     host: '',
     path: '',
@@ -64,7 +64,7 @@ it('measures the wait of unsent events and retries until now, and the attempts i
   });
   now = 40_000;
   expect(receivers.waits()).toMatchObject({
-    innocent: { first: [0, 39_000], retries: [34_980] },
+    healthy: { first: [0, 39_000], retries: [34_980] },
     bystander: { first: [40_000, 39_000] },
   });
   const log = receivers.logOf('deliver-slow');

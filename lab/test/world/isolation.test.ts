@@ -7,8 +7,8 @@ import { attackLength, inOrder, newAccount, quickTrials } from '../../world/isol
 import { runAttack } from '../../world/isolation/run-attack.ts';
 import { type Alter, type RunResult, runTenants } from '../../world/isolation/run-tenants.ts';
 import { atRate, type Tenant } from '../../world/isolation/tenant.ts';
-import { brokenOf, figuresOf } from '../../world/isolation/verdict.ts';
-import type { Standstill } from '../../world/stage.ts';
+import { exceededLimits, figuresOf } from '../../world/isolation/verdict.ts';
+import type { SourceOutage } from '../../world/stage.ts';
 import { minute } from '../../world/times.ts';
 
 const minutes = 60_000; // a run takes up to 40 s of CPU time
@@ -22,7 +22,7 @@ describe('Healthy accounts wait at most as long as the limits allow', { timeout:
 
   test.each(quickTrials)('during the attack "$attack"', async trial => {
     const attacked = await runAttack({ ...run, ...trial, length: attackLength });
-    expect(brokenOf(figuresOf(trial, attacked, alone))).toEqual([]);
+    expect(exceededLimits(figuresOf(trial, attacked, alone))).toEqual([]);
   });
 });
 
@@ -32,23 +32,23 @@ describe('In a new AWS account', { timeout: 5 * minutes }, () => {
     const trial = { attack: silentPuts, situation: newAccount };
     const alone = await runAttack({ ...run, situation: newAccount, length: attackLength });
     const attacked = await runAttack({ ...run, ...trial, length: attackLength });
-    expect(brokenOf(figuresOf(trial, attacked, alone))).toEqual([]);
+    expect(exceededLimits(figuresOf(trial, attacked, alone))).toEqual([]);
   });
 });
 
 describe('A webhook that hangs does not exceed the limit of attempts in flight', { timeout: 5 * minutes }, () => {
   const hanging = (rate: number, until: number, resends = 0) => {
     const period = { from: 0, until };
-    const behave: Tenant['behave'] = () => ({ answers: Number.POSITIVE_INFINITY, isSuccess: true });
-    const owner = { account: 'hangs', webhook: 'hangs', part: 'attacker', resolves: 2 } as const;
-    return { ...run, period, tenants: [{ ...owner, resends, behave, publishes: atRate(rate)(period, makeRandom(1)) }] };
+    const behave: Tenant['behave'] = () => ({ responseMs: Number.POSITIVE_INFINITY, isSuccess: true });
+    const owner = { account: 'hangs', webhook: 'hangs', role: 'attacker', resolutionMs: 2, resends } as const;
+    return { ...run, period, tenants: [{ ...owner, behave, publishTimes: atRate(rate)(period, makeRandom(1)) }] };
   };
 
   // Bug: the sweeper's copies arrived at the same time, and two processes made the same attempt.
   test('after an outage of the slow lane, without duplicate POSTs', async () => {
-    const standstill: Standstill = { lane: 'slow', from: 3 * minute, until: 10 * minute };
-    const result = await runTenants({ ...hanging(10, 12 * minute), standstill });
-    expect(result.postedTwice).toBe(0);
+    const outage: SourceOutage = { lane: 'slow', from: 3 * minute, until: 10 * minute };
+    const result = await runTenants({ ...hanging(10, 12 * minute), outage });
+    expect(result.duplicatePosts).toBe(0);
     expect(result.maxInFlight).toBeLessThanOrEqual(maxInFlight);
   });
 
@@ -63,13 +63,13 @@ describe('An isolation run detects a product', { timeout: 5 * minutes }, () => {
   test('that does not hide messages beyond the limit of a webhook', async () => {
     const [length, attack] = [30_000, 'always hangs, burst of 5,000'];
     const alone = await runAttack({ ...run, length });
-    const attacked = await runAttack({ ...run, length, attack }, hidesNothing);
-    expect(brokenOf(figuresOf({ attack }, attacked, alone)).join()).toMatch(/extra wait of first attempts/);
+    const attacked = await runAttack({ ...run, length, attack }, withoutHiding);
+    expect(exceededLimits(figuresOf({ attack }, attacked, alone)).join()).toMatch(/extra wait of first attempts/);
   });
 });
 
 /** Changes visibility timeouts to 0, so that messages return to the queue immediately. */
-const hidesNothing: Alter = runtime => {
+const withoutHiding: Alter = runtime => {
   const { sqs } = runtime;
   const send: typeof sqs.send = (command, options) => {
     if (!(command instanceof ChangeMessageVisibilityBatchCommand)) return sqs.send(command, options);

@@ -15,7 +15,7 @@ import { makeTables, type TablesCommand } from '@emissor/cloud/dynamodb/tables';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDynamoDbLocal, teardown } from '../../../test/support/database/dynamodb-local.ts';
 import { makeTokenWorld } from '../../world/auth/make-token-world.ts';
-import { letIn } from '../../world/auth/people/everybody.ts';
+import { startUsers } from '../../world/auth/people/start-users.ts';
 import { faultTime } from '../../world/fault-classes.ts';
 import { makeWorld } from '../../world/make-world.ts';
 import { minute } from '../../world/times.ts';
@@ -47,18 +47,18 @@ test('DynamoDB Local returns the same responses as the virtual tables.', { timeo
   }
   const results = await Promise.all(replays);
   const sum = (of: (result: (typeof results)[number]) => number) => results.reduce((all, one) => all + of(one), 0);
-  const [compared, ofIndexes, late, leftOut] = [
+  const [compared, fromIndexes, lagging, omitted] = [
     sum(one => one.compared),
-    sum(one => one.ofIndexes),
-    sum(one => one.late),
-    sum(one => one.leftOut),
+    sum(one => one.fromIndexes),
+    sum(one => one.lagging),
+    sum(one => one.omitted),
   ];
   console.log(
-    `${worlds} worlds: compared ${compared} responses, ${ofIndexes} of them from indexes (${late} lagged). Omitted ${leftOut} pages of scans.`,
+    `${worlds} worlds: compared ${compared} responses, ${fromIndexes} of them from indexes (${lagging} lagged). Omitted ${omitted} pages of scans.`,
   );
   expect(results.flatMap(({ differences }) => differences).slice(0, 3)).toEqual([]);
   expect(compared).toBeGreaterThan(worlds * 1_000);
-  expect(late).toBeLessThan(ofIndexes / 10); // the recorded response of a lagging index is not compared
+  expect(lagging).toBeLessThan(fromIndexes / 10); // the recorded response of a lagging index is not compared
 });
 
 const concurrentReplays = 4;
@@ -69,8 +69,8 @@ async function recordWorld(seed: number): Promise<readonly Executed[]> {
   const world = isOfTokens ? makeTokenWorld(seed, 'all') : makeWorld(seed, 'all');
   const executed = record(world.watched);
   try {
-    const startedAt = await world.begin();
-    if ('scene' in world) letIn(world, startedAt);
+    const startedAt = await world.start();
+    if ('actions' in world) startUsers(world, startedAt);
     await world.cloud.run(startedAt + faultTime);
     world.cloud.endFaults();
     await world.cloud.run(startedAt + 75 * minute);
@@ -86,9 +86,9 @@ function record(tables: { readonly execute: (command: TablesCommand<object>) => 
   const { execute } = tables;
   const recording = (command: TablesCommand<object>): object => {
     try {
-      const answer = execute(command);
-      executed.push({ command, outcome: structuredClone(answer) });
-      return answer;
+      const output = execute(command);
+      executed.push({ command, outcome: structuredClone(output) });
+      return output;
     } catch (error) {
       const outcome = error instanceof Error && { error: error.name, reasons: reasonsOf(error) };
       executed.push({ command, outcome: outcome || {} });
@@ -118,7 +118,7 @@ test.each<readonly [string, readonly TablesCommand<object>[]]>([
   ['paths', [put({ m: { a: [1, { b: 'x' }] } }), when('m.a[1].b = :w AND m.a[1] <> :w', 'x')]],
   ['equality', [put({ m: { a: 1, b: [2] } }), when('m = :w', { b: [2], a: 1 })]],
   ['bytes', [put({ b: Uint8Array.of(1, 200) }), when('b > :w', Uint8Array.of(1)), get]],
-  ['returned', (['ALL_OLD', 'ALL_NEW', 'NONE'] as const).map(wanted => update('SET n = :v', 1, wanted))],
+  ['returned', (['ALL_OLD', 'ALL_NEW', 'NONE'] as const).map(returned => update('SET n = :v', 1, returned))],
   [
     'keys',
     [put({ kind: '' }), put({ kind: 'é'.repeat(1_025) }), put({ generation: 'x' }), put({ generation: undefined })],
@@ -172,8 +172,8 @@ test.each<readonly [string, readonly TablesCommand<object>[]]>([
   const { execute } = makeTables({ definitions, now: () => 0 });
   const executed: Executed[] = [];
   for (const command of commands) executed.push({ command, outcome: await outcomeOf(() => execute(command)) });
-  const { differences, late } = await replay(executed, endpoint, name.replaceAll(/\W/g, ''));
-  expect({ differences, late }).toEqual({ differences: [], late: 0 });
+  const { differences, lagging } = await replay(executed, endpoint, name.replaceAll(/\W/g, ''));
+  expect({ differences, lagging }).toEqual({ differences: [], lagging: 0 });
 });
 
 test('A replay reports a wrong digit.', async () => {
@@ -189,15 +189,15 @@ test('A replay reports a wrong digit.', async () => {
   expect(differences).toMatchObject([{ virtual: wrong, real: right }]);
 });
 
-test('A replay counts the response of a lagging index as late.', async () => {
+test('A replay counts the response of a lagging index as lagging.', async () => {
   const { execute } = makeTables({ definitions, now: () => 0, lag: () => 100 });
   const consistentGet = new GetCommand({ TableName: table, Key: { id: 'a', part: 'head' }, ConsistentRead: true });
   const commands: readonly TablesCommand<object>[] = [head('a', 'xa'), due(), consistentGet];
   const executed = commands.map(command => ({ command, outcome: execute(command) }));
-  expect(await replay(executed, endpoint, 'late')).toMatchObject({
+  expect(await replay(executed, endpoint, 'lagging')).toMatchObject({
     compared: 3,
-    ofIndexes: 1,
-    late: 1,
+    fromIndexes: 1,
+    lagging: 1,
     differences: [],
   });
 });

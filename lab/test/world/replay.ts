@@ -50,7 +50,7 @@ interface Reason {
 
 /**
  * Repeats commands on empty tables of DynamoDB Local and compares each response. Indexes of DynamoDB Local do not lag, so a response of a
- * lagging index counts as `late`, and the comparison uses virtual tables without lag. Pages of scans are not compared, because DynamoDB
+ * lagging index counts as `lagging`, and the comparison uses virtual tables without lag. Pages of scans are not compared, because DynamoDB
  * does not define their order.
  *
  * @param region - must be unique among the replays at this endpoint
@@ -65,7 +65,7 @@ export async function replay(executed: readonly Executed[], endpoint: string, re
   });
   const client: Client = DynamoDBDocumentClient.from(engine, translate);
   const { execute } = makeTables({ definitions, now: () => 0 });
-  const result = { compared: 0, ofIndexes: 0, late: 0, leftOut: 0, differences: [] as object[] };
+  const result = { compared: 0, fromIndexes: 0, lagging: 0, omitted: 0, differences: [] as object[] };
   for (const definition of definitions) {
     await engine.send(new CreateTableCommand({ BillingMode: 'PAY_PER_REQUEST', ...definition }));
   }
@@ -75,9 +75,9 @@ export async function replay(executed: readonly Executed[], endpoint: string, re
     const isOfIndex = command instanceof QueryCommand && command.input.IndexName !== undefined;
     const withoutLag = isOfIndex ? comparable(command, virtual) : recorded;
     const isLate = !isDeepStrictEqual(recorded, withoutLag);
-    if (isOfIndex) result.ofIndexes += 1;
-    if (isLate) result.late += 1;
-    if (isPageOfScan(command)) result.leftOut += 1;
+    if (isOfIndex) result.fromIndexes += 1;
+    if (isLate) result.lagging += 1;
+    if (isPageOfScan(command)) result.omitted += 1;
     else {
       result.compared += 1;
       const difference = { input: command.input, virtual: withoutLag, real: comparable(command, real) };

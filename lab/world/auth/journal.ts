@@ -2,7 +2,6 @@ import { type TokenResponse, tokenResponse } from '../../../lambdas/auth/answers
 import { clockError } from '../times.ts';
 import type { Change } from '../watched-tables.ts';
 
-/** The endpoints of the auth service. */
 export type Endpoint = 'token' | 'revoke' | 'introspect';
 
 export type Form = Readonly<Record<string, string>>;
@@ -15,12 +14,12 @@ export interface RequestCall {
   /** The operation and its table, for example `Update Sessions`. */
   readonly name: string;
   /** The outcome of the call from the product's point of view, or undefined if the process crashed first. */
-  readonly ending?: 'answered' | 'refused' | 'unanswered';
+  readonly outcome?: 'succeeded' | 'condition_failed' | 'failed';
   /** The number of attempts by the SDK. */
   readonly attempts?: number;
 }
 
-export interface Answer {
+export interface EndpointResponse {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
@@ -35,14 +34,14 @@ export interface TokenRequest {
   /** The time at which the function responded or its process crashed. */
   endedAt?: number;
   /** The response, or undefined if the process crashed. */
-  answer?: Answer;
+  response?: EndpointResponse;
   readonly calls: RequestCall[];
 }
 
-export interface Commanded {
+export interface CommandRecord {
   readonly name: string;
   /** The id of the affected user or client. */
-  readonly about: string;
+  readonly subjectId: string;
   readonly sentAt: number;
   /** The time at which the command ended, or undefined while it is in flight. */
   endedAt?: number;
@@ -53,12 +52,12 @@ export type Journal = ReturnType<typeof makeJournal>;
 
 export function makeJournal(now: () => number) {
   const requests = new Map<string, TokenRequest>();
-  const requestOf = new WeakMap<object, TokenRequest>();
-  const commands: Commanded[] = [];
-  return { commands, begin, find, beginCall, all, authorOf };
+  const requestByCommand = new WeakMap<object, TokenRequest>();
+  const commands: CommandRecord[] = [];
+  return { commands, addRequest, find, addCall, all, requestOf };
 
   /** Records a request that has reached the gateway. */
-  function begin(endpoint: Endpoint, form: Form, ip: string): TokenRequest {
+  function addRequest(endpoint: Endpoint, form: Form, ip: string): TokenRequest {
     const request = { id: `request-${requests.size + 1}`, endpoint, form, ip, sentAt: now(), calls: [] };
     requests.set(request.id, request);
     return request;
@@ -70,11 +69,10 @@ export function makeJournal(now: () => number) {
     return request;
   }
 
-  /** Records a DynamoDB command of a request. */
-  function beginCall(request: TokenRequest, command: { readonly input: object }): RequestCall {
+  function addCall(request: TokenRequest, command: { readonly input: object }): RequestCall {
     const call = { name: nameOf(command) };
     request.calls.push(call);
-    requestOf.set(command, request);
+    requestByCommand.set(command, request);
     return call;
   }
 
@@ -83,8 +81,8 @@ export function makeJournal(now: () => number) {
   }
 
   /** Returns the request that caused a write, or undefined for the writes of operators. */
-  function authorOf({ command }: Change): TokenRequest | undefined {
-    return requestOf.get(command);
+  function requestOf({ command }: Change): TokenRequest | undefined {
+    return requestByCommand.get(command);
   }
 }
 
@@ -94,8 +92,8 @@ export function timesOf({ sentAt, endedAt = sentAt }: TokenRequest): readonly [n
 }
 
 /** Returns the tokens in the response to a request, or undefined if the request was not granted. */
-export function tokensOf({ endpoint, answer }: TokenRequest): TokenResponse | undefined {
-  return endpoint === 'token' && answer?.status === 200 ? tokenResponse.parse(answer.body) : undefined;
+export function tokensOf({ endpoint, response }: TokenRequest): TokenResponse | undefined {
+  return endpoint === 'token' && response?.status === 200 ? tokenResponse.parse(response.body) : undefined;
 }
 
 function nameOf(command: { readonly input: object }): string {

@@ -11,7 +11,7 @@ export interface LockWrite extends Change {
   readonly request: TokenRequest;
   readonly kind: 'failure' | 'success';
   /** The expected failure count after the write. */
-  readonly counted: number;
+  readonly expectedFailures: number;
 }
 
 /** The expected locks of addresses at clients, computed from the written failures and successes. */
@@ -30,13 +30,13 @@ export function makeLockModel(watched: WatchedTables, journal: Journal) {
   function applyWrite(change: Change): void {
     const { at, item, key, command } = change;
     const name = `${key.pk} ${key.sk}`;
-    const request = journal.authorOf(change);
+    const request = journal.requestOf(change);
     const { failures, last } = counts.get(name) ?? { failures: 0, last: 0 };
     const kind = command instanceof DeleteCommand ? 'success' : 'failure';
     const isCounted = kind === 'failure' && request !== undefined;
-    const counted = isCounted ? 1 + (last + day > at ? failures : 0) : 0;
-    counts.set(name, { failures: counted, last: Number(item?.lastFailureAt ?? 0) });
-    if (request) writes.push({ ...change, request, kind, counted });
+    const expectedFailures = isCounted ? 1 + (last + day > at ? failures : 0) : 0;
+    counts.set(name, { failures: expectedFailures, last: Number(item?.lastFailureAt ?? 0) });
+    if (request) writes.push({ ...change, request, kind, expectedFailures });
   }
 
   /**

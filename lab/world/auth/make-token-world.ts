@@ -7,13 +7,13 @@ import { makeWorldRuntime } from '../process-runtime.ts';
 import { makeReceivers } from '../receivers.ts';
 import { minute } from '../times.ts';
 import { watchTables } from '../watched-tables.ts';
-import { makeServiceTables, setUp, sparing } from '../world-cloud.ts';
+import { makeServiceTables, setUp, withoutFaultsFor } from '../world-cloud.ts';
 import { makeMetrics } from '../world-telemetry.ts';
+import { makeActions } from './actions.ts';
 import { makeJournal } from './journal.ts';
 import { makeOperators, makeTokenSetUp } from './operators.ts';
 import { makePopulation } from './population.ts';
 import { makeQuickDerivation } from './quick-derivation.ts';
-import { makeScene } from './scene.ts';
 import { tokenFunctions } from './token-functions.ts';
 import type { TokenCompositions, TokenRuntime, TokenStage } from './token-stage.ts';
 
@@ -51,12 +51,12 @@ export function makeTokenWorld(
       { name: 'operators', timeout: minute, start: process => stage.compositions.operate(runtimeOf(process)) },
       { name: 'set-up', timeout: minute, start: process => makeTokenSetUp(runtimeOf(process), population) },
     ],
-    faults: sparing(tokenFaultsOf(faultClass), ['set-up', 'operators']),
+    faults: withoutFaultsFor(tokenFaultsOf(faultClass), ['set-up', 'operators']),
     costs: { coreShare: 1 },
   });
-  const scene = makeScene({ cloud, journal, seed });
+  const actions = makeActions({ cloud, journal, seed });
   const end = cloud.captureOutput();
-  return { seed, cloud, tables, watched, journal, metrics, population, scene, faultClass, begin, end };
+  return { seed, cloud, tables, watched, journal, metrics, population, actions, faultClass, start, end };
 
   function now(): number {
     return cloud.now();
@@ -67,7 +67,7 @@ export function makeTokenWorld(
   }
 
   /** Fills the tables with the keys, clients and users. Returns the start time. */
-  function begin(): Promise<number> {
+  function start(): Promise<number> {
     return setUp(cloud);
   }
 }

@@ -12,8 +12,8 @@ import type { Population, WorldClient, WorldUser } from './population.ts';
 import type { TokenRuntime } from './token-stage.ts';
 
 export type Command =
-  | { readonly name: keyof typeof ofUsers; readonly user: WorldUser }
-  | { readonly name: keyof typeof ofClients; readonly client: WorldClient };
+  | { readonly name: keyof typeof userCommands; readonly user: WorldUser }
+  | { readonly name: keyof typeof clientCommands; readonly client: WorldClient };
 
 /** Creates a function that runs operators' commands with the same stores as the operators' CLI. */
 export function makeOperators(
@@ -23,8 +23,8 @@ export function makeOperators(
   const stores = makeStores(runtime, hashParameters);
 
   return async function operate(command) {
-    if ('user' in command) await ofUsers[command.name](stores, command.user);
-    else await ofClients[command.name](stores, command.client);
+    if ('user' in command) await userCommands[command.name](stores, command.user);
+    else await clientCommands[command.name](stores, command.client);
   };
 }
 
@@ -64,8 +64,7 @@ function makeStores(runtime: TokenRuntime, hashParameters?: HashParameters) {
   };
 }
 
-/** The commands about a user. */
-const ofUsers = {
+const userCommands = {
   'create-user': async ({ users }, user) => {
     user.userId = (await users.createUser(user)).userId;
   },
@@ -84,8 +83,7 @@ const ofUsers = {
   unlock: ({ lockout }, { email }) => lockout.unlock(email),
 } satisfies Record<string, Action<WorldUser>>;
 
-/** The commands about a client. */
-const ofClients = {
+const clientCommands = {
   'create-client': async ({ clients }, newClient) => {
     const { client, clientSecret } = await clients.createClient(newClient);
     Object.assign(newClient, { clientId: client.clientId, clientSecret });

@@ -22,16 +22,16 @@ export type Population = ReturnType<typeof makePopulation>;
 
 /** Creates the clients and users, which are the same in each world. Only their actions depend on the seed. */
 export function makePopulation() {
-  const both = ['password', 'refresh_token'] as const;
+  const bothGrants = ['password', 'refresh_token'] as const;
   const clients = {
-    web: client({ name: 'web', grants: both }),
-    mobile: client({ name: 'mobile', grants: both, graceSeconds: 10 }),
-    strict: client({ name: 'strict', grants: both, graceSeconds: 0 }),
-    bound: client({ name: 'bound', grants: both, accountId: 'conta-1', scopes: ['webhooks:read'] }),
+    web: client({ name: 'web', grants: bothGrants }),
+    mobile: client({ name: 'mobile', grants: bothGrants, graceSeconds: 10 }),
+    strict: client({ name: 'strict', grants: bothGrants, graceSeconds: 0 }),
+    bound: client({ name: 'bound', grants: bothGrants, accountId: 'conta-1', scopes: ['webhooks:read'] }),
     once: client({ name: 'once', grants: ['password'] }),
     /** The client that loses its password grant when an operator runs `only-refresh`. */
-    keeper: client({ name: 'keeper', grants: both }),
-    auditor: client({ name: 'auditor', grants: both, introspect: true }),
+    refreshOnly: client({ name: 'refresh-only', grants: bothGrants }),
+    auditor: client({ name: 'auditor', grants: bothGrants, introspect: true }),
   };
   const users = {
     ana: user('ana@conta-1.example', 'conta-1'),

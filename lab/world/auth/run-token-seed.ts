@@ -1,10 +1,10 @@
 import type { Happening } from '@emissor/cloud/virtual';
 import { type FaultClass, faultTime } from '../fault-classes.ts';
 import { minute } from '../times.ts';
-import { figuresOf, isDeath, type WorldResult } from '../world-result.ts';
-import { judgeTokens } from './invariants/judge-tokens.ts';
+import { figuresOf, isCrash, type WorldResult } from '../world-result.ts';
+import { checkTokenInvariants } from './invariants/check-token-invariants.ts';
 import { makeTokenWorld } from './make-token-world.ts';
-import { letIn } from './people/everybody.ts';
+import { startUsers } from './people/start-users.ts';
 import type { TokenCompositions } from './token-stage.ts';
 
 /** Runs a world of tokens and checks its invariants. After three minutes with faults, a month follows with only a few logins. */
@@ -17,25 +17,25 @@ export async function runTokenSeed(
   const usageBefore = process.threadCpuUsage();
   const world = makeTokenWorld(seed, faultClass, compositions, keepsDetails);
   try {
-    const { cloud, journal, scene } = world;
-    const startedAt = await world.begin();
-    letIn(world, startedAt);
+    const { cloud, journal, actions } = world;
+    const startedAt = await world.start();
+    startUsers(world, startedAt);
     await cloud.run(startedAt + faultTime);
     cloud.endFaults();
-    await cloud.run(startedAt + wholeTime);
-    const [failure] = scene.failures();
+    await cloud.run(startedAt + worldTime);
+    const [failure] = actions.failures();
     if (failure !== undefined) throw failure;
-    const violations = judgeTokens(world, startedAt);
+    const violations = checkTokenInvariants(world, startedAt);
     return {
       kind: 'tokens',
       seed,
       faultClass,
       ...figuresOf(cloud, usageBefore),
-      asked: journal.all().length,
-      done: journal.all().filter(({ answer }) => answer?.status === 200).length,
-      worstLateness: 0,
+      requestCount: journal.all().length,
+      successCount: journal.all().filter(({ response }) => response?.status === 200).length,
+      maxOverdueMs: 0,
       violations,
-      trace: about => traceOf(cloud.trace(), about),
+      trace: subjectId => traceOf(cloud.trace(), subjectId),
     };
   } finally {
     world.end();
@@ -43,11 +43,11 @@ export async function runTokenSeed(
 }
 
 /** The duration of a world. It exceeds the lifetime of an unused session. */
-const wholeTime = 30 * 24 * 60 * minute;
+const worldTime = 30 * 24 * 60 * minute;
 
 /** Returns the trace entries that contain the id of a request or session, and the process's entries during the request. */
-function traceOf(happenings: readonly Happening[], about: string): readonly Happening[] {
-  const [name, isAbout] = [`${about}"`, (text: string) => text.includes(`${about}"`)];
+function traceOf(happenings: readonly Happening[], subjectId: string): readonly Happening[] {
+  const [name, isAbout] = [`${subjectId}"`, (text: string) => text.includes(`${subjectId}"`)];
   let worker: string | undefined;
   return happenings.filter(happening => {
     const { kind, text, detail } = happening;
@@ -56,6 +56,6 @@ function traceOf(happenings: readonly Happening[], about: string): readonly Happ
     if (isOwn) worker = id;
     const isOfWorker = id === worker;
     if (isOfWorker && kind === 'invocation' && !isOwn) worker = undefined;
-    return isOfWorker || isAbout(text) || isAbout(detail) || isDeath(happening);
+    return isOfWorker || isAbout(text) || isAbout(detail) || isCrash(happening);
   });
 }

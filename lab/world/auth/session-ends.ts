@@ -8,12 +8,12 @@ export type SessionEnds = (session: Session, request: TokenRequest) => readonly 
 /** Creates the check from the operators' commands. It does not trust the version numbers that the product stored. */
 export function makeSessionEnds(watched: WatchedTables, journal: Journal): SessionEnds {
   const created = watched.writesOf('Sessions').filter(({ before, item }) => !before && item);
-  const logins = new Map(created.map(change => [change.key.sessionId, journal.authorOf(change)]));
+  const logins = new Map(created.map(change => [change.key.sessionId, journal.requestOf(change)]));
   const commands = journal.commands.filter(({ name }) => endingCommands.has(name));
 
   return function endsOf({ sessionId, userId, clientId, createdAt }, { sentAt, endedAt = sentAt }) {
     const { sentAt: loginSentAt, endedAt: loginEndedAt = loginSentAt } = logins.get(sessionId) ?? { sentAt: createdAt };
-    const own = commands.filter(({ about }) => about === userId || about === clientId);
+    const own = commands.filter(({ subjectId }) => subjectId === userId || subjectId === clientId);
     const isCertain = own.some(command => loginEndedAt < command.sentAt && (command.endedAt ?? endedAt) < sentAt);
     if (isCertain) return [true];
     const isPossible = own.some(command => loginSentAt <= (command.endedAt ?? endedAt) && command.sentAt <= endedAt);

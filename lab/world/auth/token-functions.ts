@@ -3,7 +3,7 @@ import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.t
 import { httpRequestOf } from '../http-request.ts';
 import { second } from '../times.ts';
 import type { WorldTelemetry } from '../world-telemetry.ts';
-import type { Answer, Endpoint, TokenRequest } from './journal.ts';
+import type { Endpoint, EndpointResponse, TokenRequest } from './journal.ts';
 import { presentedTokenEnvironment, type TokenRuntime, type TokenStage, tokenEnvironment } from './token-stage.ts';
 import { watchCalls } from './watched-calls.ts';
 
@@ -12,9 +12,8 @@ interface RequestEvent {
   readonly requestId: string;
 }
 
-/** The result of a function. */
-export interface Responded {
-  readonly answer: Answer;
+export interface FunctionResult {
+  readonly response: EndpointResponse;
   /** Returns the result without signatures. Signatures are random, so the digest must not contain them. */
   toJSON(): object;
 }
@@ -37,12 +36,12 @@ export function tokenFunctions(stage: TokenStage): readonly FunctionDefinition<P
       start: process => {
         const telemetry = stage.telemetryOf(name, process);
         const calls = watchCalls(stage.runtimeOf(process), stage.journal);
-        const answer = compose(calls.runtime, telemetry);
+        const handleRequest = compose(calls.runtime, telemetry);
         return async function handle({ requestId }: RequestEvent, context: { readonly awsRequestId: string }) {
           const request = stage.journal.find(requestId);
-          calls.begin(request);
+          calls.startRequest(request);
           telemetry.startInvocation(context, requestId);
-          return respond(await answer(formRequestOf(request)));
+          return resultOf(await handleRequest(formRequestOf(request)));
         };
       },
     };
@@ -62,12 +61,12 @@ function formRequestOf({ id, endpoint, form, ip }: TokenRequest): HttpRequest {
   });
 }
 
-function respond(response: HttpResponse | undefined): Responded {
-  const body: Answer['body'] = JSON.parse(response?.body ?? '{}');
-  const answer = { status: response?.statusCode ?? 0, body };
-  return { answer, toJSON: () => ({ ...answer, body: withoutSignature(body) }) };
+function resultOf(httpResponse: HttpResponse | undefined): FunctionResult {
+  const body: EndpointResponse['body'] = JSON.parse(httpResponse?.body ?? '{}');
+  const response = { status: httpResponse?.statusCode ?? 0, body };
+  return { response, toJSON: () => ({ ...response, body: withoutSignature(body) }) };
 }
 
-function withoutSignature({ access_token: token, ...body }: Answer['body']): object {
+function withoutSignature({ access_token: token, ...body }: EndpointResponse['body']): object {
   return typeof token === 'string' ? { ...body, access_token: token.split('.').slice(0, 2) } : body;
 }

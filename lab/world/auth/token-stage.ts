@@ -26,7 +26,6 @@ export interface TokenStage {
   readonly telemetryOf: (service: string, process: ProcessRuntime) => WorldTelemetry;
 }
 
-/** The URLs of the stage. */
 export const issuer = 'https://auth.example.com';
 export const audience = 'https://api.example.com';
 

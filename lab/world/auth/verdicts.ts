@@ -10,7 +10,7 @@ import type { SessionEnds } from './session-ends.ts';
 import type { States } from './states.ts';
 
 /** The expected outcome of a request. It is `either` if the state of the tables changed during the request. */
-export type Verdict = 'granted' | 'refused' | 'either';
+export type Verdict = 'granted' | 'rejected' | 'either';
 
 /** Creates functions that compute the expected outcomes. An introspection that returns `"active": true` counts as granted. */
 export function makeVerdicts(states: States, locks: LockModel, endsOf: SessionEnds) {
@@ -25,7 +25,7 @@ export function makeVerdicts(states: States, locks: LockModel, endsOf: SessionEn
 
   function login(request: TokenRequest): Verdict {
     const { username = '', password = '', scope } = request.form;
-    const isRight = callersOf(request).flatMap(client =>
+    const isGranted = callersOf(request).flatMap(client =>
       states.credentials(request, username).flatMap(credential => {
         if (!credential || !isPasswordOf(password, credential.passwordHash)) return [false];
         const users = states.users(request, credential.userId);
@@ -33,13 +33,13 @@ export function makeVerdicts(states: States, locks: LockModel, endsOf: SessionEn
       }),
     );
     const limits = [locks.lockOf(request), locks.limitOf(request)];
-    if (limits.includes('always')) return 'refused';
-    return limits.includes('sometimes') ? combine([...isRight, false]) : combine(isRight);
+    if (limits.includes('always')) return 'rejected';
+    return limits.includes('sometimes') ? combine([...isGranted, false]) : combine(isGranted);
   }
 
   function refresh(request: TokenRequest): Verdict {
-    const found = tokenStatesOf(request, request.form.refresh_token ?? '', request.form.client_id);
-    const isUsable = found.map(state => state === 'current' || state === 'previous');
+    const tokenStates = tokenStatesOf(request, request.form.refresh_token ?? '', request.form.client_id);
+    const isUsable = tokenStates.map(state => state === 'current' || state === 'previous');
     const mayRefreshHere = callersOf(request).map(client => client?.status === 'enabled' && mayRefresh(client));
     return combine(isUsable.flatMap(is => mayRefreshHere.map(may => is && may)));
   }
@@ -52,31 +52,31 @@ export function makeVerdicts(states: States, locks: LockModel, endsOf: SessionEn
       return combine(isAllowed.flatMap(allowed => current.flatMap(is => mayBeUsed.map(may => allowed && is && may))));
     }
     const claims = claimsOf(token);
-    if (!claims || claims.client_id !== request.form.client_id) return 'refused';
-    const isLive = sessionsOf(request, String(claims.sid)).flatMap(({ session, isGoing }) =>
-      timesOf(request).map(now => isGoing && now < Number(claims.exp) * 1_000 && isUnexpired(session, now)),
+    if (!claims || claims.client_id !== request.form.client_id) return 'rejected';
+    const isTokenActive = sessionsOf(request, String(claims.sid)).flatMap(({ session, isActive }) =>
+      timesOf(request).map(now => isActive && now < Number(claims.exp) * 1_000 && isUnexpired(session, now)),
     );
-    return combine(isAllowed.flatMap(allowed => isLive.map(is => allowed && is)));
+    return combine(isAllowed.flatMap(allowed => isTokenActive.map(is => allowed && is)));
   }
 
   /** Returns the possible states of a refresh token during a request. */
   function tokenStatesOf(request: TokenRequest, text: string, clientId = ''): readonly TokenState[] {
     const token = readRefreshToken(text);
-    if (!token) return ['dead'];
-    return sessionsOf(request, token.sessionId).flatMap(({ session, client, isGoing }) => {
-      if (!isGoing || !session || !client || session.clientId !== clientId) return ['dead'];
+    if (!token) return ['invalid'];
+    return sessionsOf(request, token.sessionId).flatMap(({ session, client, isActive }) => {
+      if (!isActive || !session || !client || session.clientId !== clientId) return ['invalid'];
       return timesOf(request).map(now => tokenStateOf(token, session, client, now));
     });
   }
 
   function sessionsOf(request: TokenRequest, sessionId: string): readonly Candidate[] {
     return states.sessions(request, sessionId).flatMap((session): readonly Candidate[] => {
-      if (!session) return [{ isGoing: false }];
+      if (!session) return [{ isActive: false }];
       const users = states.users(request, session.userId);
       const ends = endsOf(session, request);
       return states.clients(request, session.clientId).flatMap(client => {
-        const goingOn = users.flatMap(user => ends.map(isEnded => !isEnded && goesOn(session, client, user)));
-        return goingOn.map(isGoing => ({ session, client, isGoing }));
+        const activeStates = users.flatMap(user => ends.map(isEnded => !isEnded && mayContinue(session, client, user)));
+        return activeStates.map(isActive => ({ session, client, isActive }));
       });
     });
   }
@@ -94,18 +94,18 @@ type TokenState =
   /** A token that was already exchanged. Its presentation counts as reuse. */
   | 'used'
   /** A token that is invalid or expired. */
-  | 'dead';
+  | 'invalid';
 
-/** A possible state of a session and its client. `isGoing` is true if the session may continue. */
+/** A possible state of a session and its client. `isActive` is true if the session may continue. */
 interface Candidate {
   readonly session?: Session;
   readonly client?: Client | undefined;
-  readonly isGoing: boolean;
+  readonly isActive: boolean;
 }
 
-function combine(answers: readonly boolean[]): Verdict {
-  if (answers.every(is => is)) return 'granted';
-  return answers.some(is => is) ? 'either' : 'refused';
+function combine(possibilities: readonly boolean[]): Verdict {
+  if (possibilities.every(is => is)) return 'granted';
+  return possibilities.some(is => is) ? 'either' : 'rejected';
 }
 
 function isEnabled(client: Client | undefined): boolean {
@@ -122,7 +122,7 @@ function hasScope(client: Client | undefined, user: User | undefined, scope: str
   return scope === undefined || !client || !user || scopeOf(client, user, scope) !== '';
 }
 
-function goesOn(session: Session, client: Client | undefined, user: User | undefined): boolean {
+function mayContinue(session: Session, client: Client | undefined, user: User | undefined): boolean {
   return isEnabled(client) && user?.status === 'enabled' && session.revokedAt === undefined;
 }
 
@@ -133,8 +133,8 @@ function isUnexpired(session: Session | undefined, now: number): boolean {
 /** Returns the state of a refresh token, according to the contract. */
 function tokenStateOf(token: RefreshTokenContent, session: Session, client: Client, now: number): TokenState {
   if (now >= session.idleExpiresAt || now >= session.absoluteExpiresAt || token.counter > session.counter)
-    return 'dead';
-  if (token.counter === session.counter) return token.keyId === session.keyId ? 'current' : 'dead';
+    return 'invalid';
+  if (token.counter === session.counter) return token.keyId === session.keyId ? 'current' : 'invalid';
   const isInGrace = now < session.rotatedAt + client.graceSeconds * 1_000;
   return token.counter === session.counter - 1 && isInGrace ? 'previous' : 'used';
 }

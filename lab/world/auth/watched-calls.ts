@@ -8,13 +8,14 @@ export function watchCalls(runtime: TokenRuntime, journal: Journal) {
   let current: TokenRequest | undefined;
   const dynamo: Dynamo = async (command, options) => {
     if (!current) return runtime.dynamo(command, options);
-    const call = journal.beginCall(current, command);
+    const call = journal.addCall(current, command);
     try {
       const output = await runtime.dynamo(command, options);
-      Object.assign(call, { ending: 'answered', attempts: attemptsOf(output) });
+      Object.assign(call, { outcome: 'succeeded', attempts: attemptsOf(output) });
       return output;
     } catch (error) {
-      Object.assign(call, { ending: isConditionFailed(error) ? 'refused' : 'unanswered', attempts: attemptsOf(error) });
+      const outcome = isConditionFailed(error) ? 'condition_failed' : 'failed';
+      Object.assign(call, { outcome, attempts: attemptsOf(error) });
       throw error;
     }
   };
@@ -25,7 +26,7 @@ export function watchCalls(runtime: TokenRuntime, journal: Journal) {
   return {
     runtime: { ...runtime, dynamo, keyDerivation: { ...runtime.keyDerivation, argon2 } },
     /** Assigns subsequent calls to this request. Calls before the first request are not recorded. */
-    begin: (request: TokenRequest) => {
+    startRequest: (request: TokenRequest) => {
       current = request;
     },
   };

@@ -31,9 +31,9 @@ export function baseApiFunctions({
         const api = compose(counted.runtime, telemetry);
         return (event: HttpRequest, context: InvocationContext) => {
           telemetry.startInvocation(context, event.requestContext.requestId);
-          const cost = { method: event.requestContext.http.method, path: event.rawPath, calls: 0, read: 0 };
+          const cost = { method: event.requestContext.http.method, path: event.rawPath, calls: 0, itemsRead: 0 };
           costs.push(cost);
-          counted.begin(cost);
+          counted.startRequest(cost);
           return api(withToken(event, tokens));
         };
       },
@@ -50,7 +50,6 @@ function withToken(event: HttpRequest, tokens: Tokens): HttpRequest {
   return { ...event, headers: { ...event.headers, authorization: `Bearer ${token}` } };
 }
 
-/** The environment of both functions. */
 export const environment = {
   ...deliveryEnvironment,
   clientsTable: 'Clients',

@@ -21,12 +21,12 @@ export function repeatSweeps({ now, at, function: functionOf }: VirtualCloud, se
 
 function consumerOf(lane: Lane, stage: Stage): FunctionDefinition<ProcessRuntime> {
   const { compositions, values, runtimeOf, telemetryOf, concurrencyOf } = stage;
-  const standstill = stage.standstill?.lane === lane ? stage.standstill : undefined;
+  const outage = stage.outage?.lane === lane ? stage.outage : undefined;
   const name = `deliver-${lane}`;
   return {
     name,
     timeout: consumerTimeout,
-    sources: [{ queue: queueOf[lane], concurrency: concurrencyOf[lane], standstill }],
+    sources: [{ queue: queueOf[lane], concurrency: concurrencyOf[lane], standstill: outage }],
     start: process => {
       const telemetry = telemetryOf(name, process);
       const environment = { ...consumers, ...values, lane, queueUrl: queueOf[lane] };
@@ -40,11 +40,11 @@ function consumerOf(lane: Lane, stage: Stage): FunctionDefinition<ProcessRuntime
 }
 
 function sweeperOf(stage: Stage): FunctionDefinition<ProcessRuntime> {
-  const { compositions, values, runtimeOf, telemetryOf, sweepEvery = minute } = stage;
+  const { compositions, values, runtimeOf, telemetryOf, sweepIntervalMs = minute } = stage;
   return {
     name: 'sweep',
     timeout: 55 * second,
-    schedule: { every: sweepEvery },
+    schedule: { every: sweepIntervalMs },
     start: process => compositions.sweep({ ...sweeper, ...values }, runtimeOf(process), telemetryOf('sweep', process)),
   };
 }

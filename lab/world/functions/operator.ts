@@ -20,20 +20,19 @@ import type { ConnectionSettings, ServiceOf } from '../../../ops/stage/ops-runti
 import { makeTarget, type Target, type Task } from '../../../ops/stage/target.ts';
 import { deleteAccount } from '../../../ops/tenants/accounts.command.ts';
 import { tableNames } from '../../../tools/support/tables.ts';
-import { makeAdmission } from '../admission.ts';
+import { makeAccountCreator } from '../account-creator.ts';
 import { eventName } from '../arrival.ts';
 import { deadLetters, queueOf, type Stage } from '../stage.ts';
 import { minute } from '../times.ts';
 // Commands import this module dynamically, so the world must load it in advance.
 import '../../../ops/audit/audit-log.ts';
 
-/** A command of an operator. */
-export type OperatorWork =
-  | { readonly work: 'suspend' | 'reactivate' | 'deleteAccount' | 'admit'; readonly account: string }
-  | { readonly work: 'redrive' }
-  | { readonly work: 'find'; readonly deliveryIds: readonly string[] }
+export type OperatorCommand =
+  | { readonly name: 'suspend' | 'reactivate' | 'deleteAccount' | 'createAccount'; readonly account: string }
+  | { readonly name: 'redrive' }
+  | { readonly name: 'find'; readonly deliveryIds: readonly string[] }
   /** Decrypts texts for the invariant checks. */
-  | { readonly work: 'open'; readonly encrypted: readonly Encrypted[] };
+  | { readonly name: 'decrypt'; readonly encrypted: readonly Encrypted[] };
 
 /** An encrypted text and its encryption context. */
 export interface Encrypted {
@@ -54,26 +53,26 @@ export function operatorFunction({
     start: process => {
       const runtime = runtimeOf(process);
       const task = taskOn(targetOf(compositions.operators(process), searchLogs));
-      const admission = makeAdmission(runtime, tokens);
+      const accountCreator = makeAccountCreator(runtime, tokens);
       const keyring = makeKeyring({ ...runtime.time, dynamo: runtime.dynamo, kms: runtime.kms, table: 'Keyring' });
       const encryption = makeEncryption(keyring, runtime.random);
 
-      return async function operate(operation: OperatorWork) {
-        switch (operation.work) {
+      return async function operate(command: OperatorCommand) {
+        switch (command.name) {
           case 'suspend':
-            return suspendWebhook.act(task, { account: operation.account, event: eventName });
+            return suspendWebhook.act(task, { account: command.account, event: eventName });
           case 'reactivate':
-            return reactivateWebhook.act(task, { account: operation.account, event: eventName });
+            return reactivateWebhook.act(task, { account: command.account, event: eventName });
           case 'deleteAccount':
-            return deleteAccount.act(task, { account: operation.account });
-          case 'admit':
-            return admission.admit(operation.account);
+            return deleteAccount.act(task, { account: command.account });
+          case 'createAccount':
+            return accountCreator.createAccount(command.account);
           case 'redrive':
             return redriveDeadLetters.act(task, { ids: [], rate: 10, limit: 1_000 });
           case 'find':
-            return find(operation.deliveryIds);
-          case 'open':
-            return Promise.all(operation.encrypted.map(({ text, binding }) => encryption.decrypt(text, binding)));
+            return find(command.deliveryIds);
+          case 'decrypt':
+            return Promise.all(command.encrypted.map(({ text, binding }) => encryption.decrypt(text, binding)));
         }
       };
 

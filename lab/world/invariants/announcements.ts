@@ -9,41 +9,41 @@ import { operationsTopic } from '../stage.ts';
 import { clockError, day, minute, second } from '../times.ts';
 import { isFailure } from './attempts.ts';
 import type { Evidence } from './evidence.ts';
-import type { Judgement, Violate } from './violation.ts';
+import type { Check, Violate } from './violation.ts';
 
 /**
  * Checks the announcements to operators. Each suspension and reactivation must be announced, and exactly once if there
  * are no faults. The sweeper may skip a change if another change or a deletion follows before the next sweep.
  */
-export function judgeAnnouncements(
+export function checkAnnouncements(
   { cloud, accounts, people, receivers, faultClass }: World,
   evidence: () => Evidence,
   violate: Violate,
-): Judgement {
-  return { judgeEnd };
+): Check {
+  return { checkAtEnd };
 
-  function judgeEnd(): void {
-    for (const account of accounts) judgeFailing(account);
+  function checkAtEnd(): void {
+    for (const account of accounts) checkFailures(account);
     const announcements = readAnnouncements();
     const causes = accounts.flatMap(causesOf);
     for (const cause of causes) {
-      const times = announcements.filter(one => isOf(one, cause)).length;
-      if (times === 0 && isRequired(cause, causes)) violate(`announcement missing: ${JSON.stringify(cause)}`);
-      if (times > 1 && faultClass === 'calm') violate(`announced twice without faults: ${JSON.stringify(cause)}`);
+      const count = announcements.filter(one => matches(one, cause)).length;
+      if (count === 0 && isRequired(cause, causes)) violate(`announcement missing: ${JSON.stringify(cause)}`);
+      if (count > 1 && faultClass === 'none') violate(`announced twice without faults: ${JSON.stringify(cause)}`);
     }
     for (const one of announcements) {
       const isByAttempt = one.type !== 'webhook.reactivated' && one.reason !== wireReasons.operator;
-      const isWhole = !isByAttempt || (one.deliveryId !== null && one.lastResult !== null);
-      if (!isWhole || one.attribute !== one.type) violate(`announcement incomplete: ${JSON.stringify(one)}`);
-      if (!causes.some(cause => isOf(one, cause))) violate(`announcement without a cause: ${JSON.stringify(one)}`);
-      const isAnswered = receivers.postsOf(one.deliveryId ?? '').some(({ status }) => status === 410);
-      if (one.reason === wireReasons.gone && !isAnswered)
+      const isComplete = !isByAttempt || (one.deliveryId !== null && one.lastResult !== null);
+      if (!isComplete || one.attribute !== one.type) violate(`announcement incomplete: ${JSON.stringify(one)}`);
+      if (!causes.some(cause => matches(one, cause))) violate(`announcement without a cause: ${JSON.stringify(one)}`);
+      const hasReturned410 = receivers.postsOf(one.deliveryId ?? '').some(({ status }) => status === 410);
+      if (one.reason === wireReasons.gone && !hasReturned410)
         violate(`suspended, but no receiver returned 410: ${JSON.stringify(one)}`);
     }
   }
 
   /** Checks that the service announces failures after 1 and 4 days, and suspends the webhook after 5 days of failures. */
-  function judgeFailing({ id: accountId, event = eventName, failingFor }: Account): void {
+  function checkFailures({ id: accountId, event = eventName, failingFor }: Account): void {
     const changes = evidence().webhookChanges({ accountId, eventName: event });
     for (const [index, { at, item }] of changes.entries()) {
       const isNew = item?.suspensionReason !== changes[index - 1]?.item?.suspensionReason;
@@ -55,7 +55,7 @@ export function judgeAnnouncements(
     if (failingFor === undefined) return;
     const markAt = Number(changes[0]?.item?.failingSince) + failingFor + minute / 2;
     const endsAt = Math.min(...changes.filter(({ item }) => item?.failingSince === undefined).map(({ at }) => at));
-    const late = [...evidence().deliveries.values()].flat().filter(({ at, delivery }) => {
+    const failures = [...evidence().deliveries.values()].flat().filter(({ at, delivery }) => {
       const record = delivery?.attempts.at(-1);
       const isOwn = delivery?.accountId === accountId && delivery.eventName === event && !isTest(delivery);
       return (
@@ -66,14 +66,14 @@ export function judgeAnnouncements(
         Date.parse(record.startedAt) > markAt + clockError
       );
     });
-    const isLast = failingFor > 4 * day;
-    const decisive = isLast ? late.filter(({ delivery }) => delivery?.state === 'failed') : late;
+    const isSuspensionDue = failingFor > 4 * day;
+    const relevant = isSuspensionDue ? failures.filter(({ delivery }) => delivery?.state === 'failed') : failures;
     const isReported = changes.some(({ item }) =>
-      isLast ? item?.suspensionReason === 'no_success' : Number(item?.failingMark) >= failingFor,
+      isSuspensionDue ? item?.suspensionReason === 'no_success' : Number(item?.failingMark) >= failingFor,
     );
     // If the service does not record one failure, it records the next one. A crash may lose the failures of one turn.
-    const turns = new Set(decisive.map(({ at }) => Math.floor(at / second))).size;
-    if (!isReported && turns > (faultClass === 'calm' || isLast ? 0 : 5))
+    const turns = new Set(relevant.map(({ at }) => Math.floor(at / second))).size;
+    if (!isReported && turns > (faultClass === 'none' || isSuspensionDue ? 0 : 5))
       violate(`neither announced nor suspended after long failures: ${accountId}`);
   }
 
@@ -89,7 +89,7 @@ export function judgeAnnouncements(
   function isRequired(cause: Cause, causes: readonly Cause[]): boolean {
     const { accountId, event, webhookId, at } = cause;
     if (webhookId === undefined || people.wasDeleted(accountId, at)) return false;
-    const dueAt = at + (faultClass === 'calm' ? 2 : 10) * minute;
+    const dueAt = at + (faultClass === 'none' ? 2 : 10) * minute;
     const next = causes[causes.indexOf(cause) + 1];
     const isReplaced = next?.accountId === accountId && next.event === event && next.at < dueAt;
     const webhooks = evidence().webhooksWithin({ accountId, eventName: event }, at, dueAt);
@@ -144,7 +144,7 @@ function sinceOf(type: string, before: Item | undefined, after: Item): unknown {
   return type === 'webhook.recovered' ? before?.announcedSince : after.updatedAt;
 }
 
-function isOf(announcement: Announcement, { accountId, event, type, since, reason, webhookId }: Cause): boolean {
+function matches(announcement: Announcement, { accountId, event, type, since, reason, webhookId }: Cause): boolean {
   const isSameWebhook = announcement.accountId === accountId && announcement.event === event;
   const isSame =
     isSameWebhook && announcement.type === type && announcement.since === since && announcement.reason === reason;

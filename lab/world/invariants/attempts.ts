@@ -3,40 +3,40 @@ import { type AttemptRecord, type Delivery, isTest } from '../../../lambdas/deli
 import type { World } from '../make-world.ts';
 import { clockError, day, second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
-import { maySend } from './replay-runs.ts';
-import type { Judgement, Violate } from './violation.ts';
+import { mayHaveResent } from './replay-runs.ts';
+import type { Check, Violate } from './violation.ts';
 
 /** Checks the attempt numbers, charges and waits of each delivery, and the reason for its end or restart. */
-export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evidence, violate: Violate): Judgement {
-  return { judgeEnd };
+export function checkAttempts({ stage, faultClass }: World, evidence: () => Evidence, violate: Violate): Check {
+  return { checkAtEnd };
 
-  function judgeEnd(): void {
+  function checkAtEnd(): void {
     for (const [id, changes] of evidence().deliveries) {
       if (changes.at(-1)?.delivery?.state === 'pending') violate('pending at the end', id);
       let before: Delivery | undefined;
       for (const { at, delivery } of changes) {
-        if (delivery) judgeChange(before, delivery, at);
+        if (delivery) checkChange(before, delivery, at);
         before = delivery;
       }
     }
   }
 
-  function judgeChange(before: Delivery | undefined, after: Delivery, at: number): void {
+  function checkChange(before: Delivery | undefined, after: Delivery, at: number): void {
     const { id } = after;
     if (!before && after.attempt > 2) violate('the first version has an attempt number over 2', id);
     const isAttempted = after.attempt > (before?.attempt ?? 1);
     if (before && ![0, 1].includes(after.attempt - before.attempt))
       violate('an attempt number is missing or repeated', id);
-    judgeRecords(before?.attempts ?? [], after, isAttempted);
+    checkRecords(before?.attempts ?? [], after, isAttempted);
     if (isTest(after) && after.attempts.length > 1) violate('a test was attempted more than once', id);
-    if (isAttempted) judgeOutcome(before, after, at);
-    else if (before) judgeOtherChange(before, after, at);
-    judgeDeferral(before, after, at);
-    if (before?.state !== after.state) judgeState(after, at);
+    if (isAttempted) checkOutcome(before, after, at);
+    else if (before) checkOtherChange(before, after, at);
+    checkDeferral(before, after, at);
+    if (before?.state !== after.state) checkState(after, at);
   }
 
   /** Checks the deferral of a delivery without a charge. It may last at most twice the delivery's age, or 30 s, and at most 1 day. */
-  function judgeDeferral(before: Delivery | undefined, after: Delivery, at: number): void {
+  function checkDeferral(before: Delivery | undefined, after: Delivery, at: number): void {
     const { id, charged, internalErrors, scheduledAt, createdAt, wait } = after;
     const isInternal = internalErrors > (before?.internalErrors ?? 0);
     const isCharged = charged > (before?.charged ?? 0);
@@ -48,22 +48,22 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
   }
 
   /** Checks that recorded attempts remain unchanged. Of consecutive internal errors, only the latest must remain. */
-  function judgeRecords(
+  function checkRecords(
     before: readonly AttemptRecord[],
     { id, attempt, attempts }: Delivery,
     isAttempted: boolean,
   ): void {
-    const known = isAttempted ? attempts.slice(0, -1) : attempts;
-    const kept = before.length > known.length ? before.slice(0, known.length) : before;
-    if (!isDeepStrictEqual(known.map(keyOf), kept.map(keyOf))) violate('a recorded attempt was changed', id);
+    const earlier = isAttempted ? attempts.slice(0, -1) : attempts;
+    const expected = before.length > earlier.length ? before.slice(0, earlier.length) : before;
+    if (!isDeepStrictEqual(earlier.map(keyOf), expected.map(keyOf))) violate('a recorded attempt was changed', id);
     const internalRecords = [before.at(-1), attempts.at(-1)].filter(one => one?.result === 'internal');
-    const isMerged = isAttempted && before.length === known.length + 1 && internalRecords.length === 2;
-    if (before.length > known.length && !isMerged) violate('a recorded attempt is missing', id);
+    const isMerged = isAttempted && before.length === earlier.length + 1 && internalRecords.length === 2;
+    if (before.length > earlier.length && !isMerged) violate('a recorded attempt is missing', id);
     if (isAttempted && attempts.at(-1)?.number !== attempt - 1)
       violate('an attempt was recorded with the wrong number', id);
   }
 
-  function judgeOutcome(before: Delivery | undefined, after: Delivery, at: number): void {
+  function checkOutcome(before: Delivery | undefined, after: Delivery, at: number): void {
     const { id, attempts, charged } = after;
     const record = attempts.at(-1);
     if (!record) {
@@ -71,7 +71,7 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
       return;
     }
     if (record.result === 'delivered' && after.state !== 'delivered') violate('not delivered after a success', id);
-    if (record.result === 'internal' && faultClass === 'calm')
+    if (record.result === 'internal' && faultClass === 'none')
       violate('treated as an internal error without faults', id);
     const isGone = record.status === 410 && after.state === 'held';
     const resentAt = before?.expedited && expeditedAt(before);
@@ -99,7 +99,7 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
     }
   }
 
-  function judgeOtherChange(before: Delivery, after: Delivery, at: number): void {
+  function checkOtherChange(before: Delivery, after: Delivery, at: number): void {
     const { id, charged, scheduledAt } = after;
     const isNew = scheduledAt !== before.scheduledAt;
     if (charged !== (isNew ? 0 : before.charged)) violate('charged without an attempt', id);
@@ -108,7 +108,7 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
     }
     const isSame = isDeepStrictEqual(after, before);
     if (!isSame && after.version !== (before.version ?? 0) + 1) violate('a change overwrote another change', id);
-    const isReplayed = isNew && [...evidence().replays.values()].some(run => maySend(run, before, at));
+    const isReplayed = isNew && [...evidence().replays.values()].some(run => mayHaveResent(run, before, at));
     if (isNew && !isReplayed && !evidence().wasResent(id, at)) violate('resent without a request', id);
     const isExpedited = after.expedited && after.expedited.at !== before.expedited?.at;
     if (isExpedited && !evidence().wasResent(id, at)) violate('expedited without a request', id);
@@ -123,7 +123,7 @@ export function judgeAttempts({ stage, faultClass }: World, evidence: () => Evid
   }
 
   /** Checks that the webhook's previous state permits the new state of a delivery. */
-  function judgeState(after: Delivery, at: number): void {
+  function checkState(after: Delivery, at: number): void {
     const { id, webhookId, state, attempts, charged } = after;
     const latest = attempts.at(-1);
     const webhooks = evidence().webhooksBefore(after, at);

@@ -5,20 +5,20 @@ import { deliveryRoutes } from '../../../lambdas/delivery/api/routes.ts';
 import type { Route } from '../../../lambdas/platform/route-table.ts';
 import { webhookRoutes } from '../../../lambdas/webhooks/routes.ts';
 import type { World } from '../make-world.ts';
-import type { Judgement, Violate } from './violation.ts';
+import type { Check, Violate } from './violation.ts';
 
 /** Checks that no request to {base_url} exceeds the calls in `docs/capacity.md`. With faults, requests may exceed them by retries. */
-export function judgeCosts({ costs, faultClass }: World, violate: Violate): Judgement {
-  return { judgeEnd };
+export function checkCosts({ costs, faultClass }: World, violate: Violate): Check {
+  return { checkAtEnd };
 
-  function judgeEnd(): void {
-    if (faultClass !== 'calm') return;
-    for (const { method, path: requested, calls, read } of costs) {
-      const request = `${method} ${paths.find(each => matchPath(each, requested) !== undefined)}`;
-      const { calls: maxCalls, read: maxRead } = maxOf.get(request) ?? costOf('0', '0');
+  function checkAtEnd(): void {
+    if (faultClass !== 'none') return;
+    for (const { method, path: requestPath, calls, itemsRead } of costs) {
+      const request = `${method} ${paths.find(each => matchPath(each, requestPath) !== undefined)}`;
+      const { calls: maxCalls, itemsRead: maxRead } = maxCosts.get(request) ?? costOf('0', '0');
       // `NaN` also fails this comparison.
-      if (!(calls <= maxCalls + token.calls)) violate(`${request} makes ${calls} calls`);
-      if (!(read <= maxRead + token.read)) violate(`${request} reads ${read} items`);
+      if (!(calls <= maxCalls + tokenCost.calls)) violate(`${request} makes ${calls} calls`);
+      if (!(itemsRead <= maxRead + tokenCost.itemsRead)) violate(`${request} reads ${itemsRead} items`);
     }
   }
 }
@@ -27,7 +27,7 @@ const paths = [webhookRoutes, deliveryRoutes].flatMap(table => Object.values<Rou
 
 interface Cost {
   readonly calls: number;
-  readonly read: number;
+  readonly itemsRead: number;
 }
 
 /** The rows of the tables in `docs/capacity.md`, which contain the maximum calls of each request. */
@@ -35,11 +35,11 @@ const rows = readFileSync(path.join(import.meta.dirname, '../../../docs/capacity
   .split('\n')
   .map(line => line.split('|').map(cell => cell.trim().replaceAll('`', '')));
 
-const maxOf = new Map<string, Cost>(rows.map(([, request = '', calls, read]) => [request, costOf(calls, read)]));
+const maxCosts = new Map<string, Cost>(rows.map(([, request = '', calls, read]) => [request, costOf(calls, read)]));
 
 /** The maximum calls for checking the token, in addition to the calls of each request. */
-const token = maxOf.get('the token of a request to {base_url}') ?? costOf('0', '0');
+const tokenCost = maxCosts.get('the token of a request to {base_url}') ?? costOf('0', '0');
 
 function costOf(calls = '', read = ''): Cost {
-  return { calls: Number(calls.replaceAll(',', '')), read: Number(read.replaceAll(',', '')) };
+  return { calls: Number(calls.replaceAll(',', '')), itemsRead: Number(read.replaceAll(',', '')) };
 }

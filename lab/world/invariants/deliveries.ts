@@ -9,63 +9,63 @@ import { storedDeliveries } from './stored.ts';
 import type { Violate } from './violation.ts';
 
 /** Checks that each event has an outcome and that deliveries are on time, during the run and at the end. */
-export function judgeDeliveries(world: World, startedAt: number, violate: Violate) {
+export function checkDeliveries(world: World, startedAt: number, violate: Violate) {
   const { cloud, tables, watched, receivers, publications, people, faultClass } = world;
-  const maxOverdue = faultClass === 'calm' ? maxOverdueWithoutFaults : maxOverdueWithFaults;
-  const mayDie = faultClass === 'deaths' || faultClass === 'all';
-  const logged = new Set<string>();
+  const overdueLimit = faultClass === 'none' ? overdueLimitWithoutFaults : overdueLimitWithFaults;
+  const mayCrash = faultClass === 'crashes' || faultClass === 'all';
+  const loggedIds = new Set<string>();
   let readUntil = startedAt;
-  let worst = 0;
-  return { look, judgeEnd, worstLateness: () => worst };
+  let maxOverdueMs = 0;
+  return { checkDuringRun, checkAtEnd, maxOverdueMs: () => maxOverdueMs };
 
   /** Returns whether the account of an event was never deleted after the event. Deleting an account deletes its deliveries. */
-  function isKept(publication: Publication): boolean {
+  function isRetained(publication: Publication): boolean {
     return !people.wasDeleted(publication.account, startedAt + sentAt(publication));
   }
 
   /** Checks that no delivery is overdue. */
-  function look(): void {
+  function checkDuringRun(): void {
     const deliveries = storedDeliveries(watched);
     const outcomes = readOutcomes();
     for (const publication of publications) {
       const delivery = deliveries.get(publication.deliveryId);
       const isOver = delivery ? delivery.state !== 'pending' : outcomes.has(publication.deliveryId);
-      if (isOver || !isKept(publication)) continue;
-      if (delivery) lookAt(delivery);
-      else judgeLateness(publication.deliveryId, startedAt + publication.at);
+      if (isOver || !isRetained(publication)) continue;
+      if (delivery) checkDueTime(delivery);
+      else checkOverdue(publication.deliveryId, startedAt + publication.at);
     }
   }
 
-  function lookAt({ id, wait }: Delivery): void {
-    if (wait) judgeLateness(id, wait.nextAttemptAt);
+  function checkDueTime({ id, wait }: Delivery): void {
+    if (wait) checkOverdue(id, wait.nextAttemptAt);
   }
 
-  function judgeLateness(id: string, dueAt: number): void {
-    const lateness = cloud.now() - dueAt;
-    worst = Math.max(worst, lateness);
-    if (lateness > maxOverdue) violate(`overdue by more than ${maxOverdue / second} s`, id);
+  function checkOverdue(id: string, dueAt: number): void {
+    const overdueMs = cloud.now() - dueAt;
+    maxOverdueMs = Math.max(maxOverdueMs, overdueMs);
+    if (overdueMs > overdueLimit) violate(`overdue by more than ${overdueLimit / second} s`, id);
   }
 
   /** Checks the state at the end, when all work should be finished. */
-  function judgeEnd(): void {
+  function checkAtEnd(): void {
     const deliveries = storedDeliveries(watched);
     const outcomes = readOutcomes();
-    for (const { deliveryId } of publications.filter(isKept)) {
+    for (const { deliveryId } of publications.filter(isRetained)) {
       const delivery = deliveries.get(deliveryId);
-      if (delivery) judgeDelivery(delivery);
+      if (delivery) checkPosts(delivery);
       else if (!outcomes.has(deliveryId)) violate('lost (neither stored nor logged)', deliveryId);
     }
     for (const name of Object.values(queueOf)) {
-      const left = cloud.queue(name).bodies().length;
-      if (left > 0) violate(`${left} messages remain in ${name}`);
+      const remaining = cloud.queue(name).bodies().length;
+      if (remaining > 0) violate(`${remaining} messages remain in ${name}`);
     }
-    const malformed = publications.filter(one => one.isMalformed && isKept(one));
-    const stays = new Set(publications.filter(staysDead).map(({ body }) => body));
+    const malformed = publications.filter(one => one.isMalformed && isRetained(one));
+    const expectedBodies = new Set(publications.filter(mayRemainDeadLetter).map(({ body }) => body));
     for (const body of cloud.queue(deadLetters.queue).bodies()) {
-      if (!stays.has(body)) violate(`an unexpected dead-letter message: ${body}`);
+      if (!expectedBodies.has(body)) violate(`an unexpected dead-letter message: ${body}`);
     }
     for (const { deliveryId } of malformed) {
-      if (!mayDie && !logged.has(deliveryId)) violate('rejected without a log line', deliveryId);
+      if (!mayCrash && !loggedIds.has(deliveryId)) violate('rejected without a log line', deliveryId);
     }
     const now = keysUntil(cloud.now());
     for (const { id, dueAt } of tables.items('Deliveries')) {
@@ -73,17 +73,17 @@ export function judgeDeliveries(world: World, startedAt: number, violate: Violat
     }
   }
 
-  function judgeDelivery(delivery: Delivery): void {
+  function checkPosts(delivery: Delivery): void {
     const { id, accountId, attempts } = delivery;
     const posts = receivers.postsOf(id);
-    const isWhole = faultClass === 'calm' && !people.wasDeleted(accountId, 0);
-    if (isWhole && posts.length > attempts.length + copiesInFlight(delivery))
+    const isComplete = faultClass === 'none' && !people.wasDeleted(accountId, 0);
+    if (isComplete && posts.length > attempts.length + copiesInFlight(delivery))
       violate('POSTed too often without faults', id);
   }
 
   /** Returns the number of copies that arrived before the first outcome was stored. The consumer may POST each of them. */
   function copiesInFlight({ id, createdAt }: Delivery): number {
-    const isInFlight = (at: number) => Math.abs(startedAt + at - createdAt) < maxUnstored;
+    const isInFlight = (at: number) => Math.abs(startedAt + at - createdAt) < maxStoreDelay;
     return Math.max(0, publications.filter(one => one.deliveryId === id && isInFlight(sentAt(one))).length - 1);
   }
 
@@ -92,13 +92,13 @@ export function judgeDeliveries(world: World, startedAt: number, violate: Violat
    * crashes after it moved a rejected event to the dead-letter queue, the log does not contain the event.
    */
   function readOutcomes(): ReadonlySet<string> {
-    const dead = new Set(cloud.queue(deadLetters.queue).bodies());
-    const left = publications.filter(one => dead.has(one.body) && staysDead(one));
-    return new Set([...readLines(), ...left.map(({ deliveryId }) => deliveryId)]);
+    const deadLetterBodies = new Set(cloud.queue(deadLetters.queue).bodies());
+    const remaining = publications.filter(one => deadLetterBodies.has(one.body) && mayRemainDeadLetter(one));
+    return new Set([...readLoggedIds(), ...remaining.map(({ deliveryId }) => deliveryId)]);
   }
 
   /** Returns whether a message may remain in the dead-letter queue, because it is malformed or older than its webhook. */
-  function staysDead(publication: Publication): boolean {
+  function mayRemainDeadLetter(publication: Publication): boolean {
     const { account, event, queue, at, isMalformed } = publication;
     if (isMalformed || queue !== deadLetters.queue) return isMalformed;
     const changes = watched.changesOf('Webhooks').get(`${account} ${event}`) ?? [];
@@ -107,13 +107,13 @@ export function judgeDeliveries(world: World, startedAt: number, violate: Violat
   }
 
   /** Reads the new log lines, and returns the ids of all logged events so far. */
-  function readLines(): ReadonlySet<string> {
+  function readLoggedIds(): ReadonlySet<string> {
     const until = cloud.now();
     for (const { text } of cloud.logs({ text: outcomeLine, from: readUntil, until })) {
-      logged.add(deliveryIdIn.exec(text)?.[1] ?? '');
+      loggedIds.add(deliveryIdIn.exec(text)?.[1] ?? '');
     }
     readUntil = until;
-    return logged;
+    return loggedIds;
   }
 }
 
@@ -121,11 +121,11 @@ export function judgeDeliveries(world: World, startedAt: number, violate: Violat
  * The maximum time by which a delivery may be overdue. Without faults, only its own receiver delays a delivery. With faults,
  * the batch of a crashed process returns after 4.5 minutes, and a lost message of the slow queue after 5 minutes and one failed sweep.
  */
-const maxOverdueWithoutFaults = 25 * second;
-const maxOverdueWithFaults = 7 * minute;
+const overdueLimitWithoutFaults = 25 * second;
+const overdueLimitWithFaults = 7 * minute;
 
 /** The maximum time from sending an event to storing its first outcome without faults, in milliseconds. */
-const maxUnstored = 20 * second;
+const maxStoreDelay = 20 * second;
 
 const outcomeLine = /"message":"event\.(?:without_webhook|rejected)"/;
 const deliveryIdIn = /"deliveryId":"([^"]+)"/;

@@ -16,10 +16,10 @@ export interface DeliveryChange {
 }
 
 /** The history of a world that has ended, which the invariants read. */
-export type Evidence = ReturnType<typeof gatherEvidence>;
+export type Evidence = ReturnType<typeof collectEvidence>;
 
 /** Collects the history of the tables. */
-export function gatherEvidence({ watched, receivers, answered }: World) {
+export function collectEvidence({ watched, receivers, completed }: World) {
   const deliveries = new Map<string, readonly DeliveryChange[]>();
   for (const [key, changes] of watched.changesOf('Deliveries')) {
     const [id = '', part] = key.split(' ');
@@ -50,12 +50,9 @@ export function gatherEvidence({ watched, receivers, answered }: World) {
 
   /** Returns whether an integrator resent a delivery at a time. */
   function wasResent(id: string, at: number): boolean {
-    return answered().some(
-      ({ path, status, sentAt, answeredAt }) =>
-        path.endsWith(`/${id}/reenvio`) &&
-        (status === 202 || status >= 500) &&
-        sentAt <= at &&
-        at <= answeredAt + second,
+    return completed().some(
+      ({ path, status, sentAt, endedAt }) =>
+        path.endsWith(`/${id}/reenvio`) && (status === 202 || status >= 500) && sentAt <= at && at <= endedAt + second,
     );
   }
 
@@ -65,10 +62,10 @@ export function gatherEvidence({ watched, receivers, answered }: World) {
       .changesOf('Deliveries')
       .get(`${id} ${answerPart(record)}`)
       ?.findLast(each => each.at <= at);
-    const answer = record.answerId ? change?.item?.response : record.response;
+    const responseBody = record.answerId ? change?.item?.response : record.response;
     const startedAt = Date.parse(record.startedAt);
     const isOwn = (post: Post) =>
-      post.answer === answer &&
+      post.responseBody === responseBody &&
       post.status === record.status &&
       post.at > startedAt - clockError &&
       post.at < startedAt + record.durationMs + maxPreparation;

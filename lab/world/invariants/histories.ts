@@ -6,41 +6,41 @@ import { wireReasons, wireStatuses } from '../../../lambdas/webhooks/representat
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { eventName } from '../arrival.ts';
 import type { World } from '../make-world.ts';
-import { lastLook } from '../people/people.ts';
-import type { Answered } from '../requests.ts';
+import { reviewAt } from '../people/people.ts';
+import type { CompletedRequest } from '../requests.ts';
 import { second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
-import type { Judgement, Violate } from './violation.ts';
+import type { Check, Violate } from './violation.ts';
 
 /** Checks that receivers' responses are stored, and that the API returns each delivery and webhook correctly. */
-export function judgeHistories(
-  { cloud, answered, people, faultClass }: World,
+export function checkHistories(
+  { cloud, completed, people, faultClass }: World,
   startedAt: number,
   evidence: () => Evidence,
   violate: Violate,
-): Judgement {
-  return { judgeEnd };
+): Check {
+  return { checkAtEnd };
 
-  function judgeEnd(): void {
+  function checkAtEnd(): void {
     const deliveries = new Map<string, Delivery>();
     for (const [id, changes] of evidence().deliveries) {
       const delivery = changes.at(-1)?.delivery;
       if (delivery) deliveries.set(id, delivery);
     }
     for (const delivery of deliveries.values()) {
-      for (const record of delivery.attempts) judgeAnswer(delivery.id, record);
+      for (const record of delivery.attempts) checkResponse(delivery.id, record);
     }
-    for (const one of answered()) {
-      judgeListed(one);
-      judgeWebhooks(one);
-      judgeDropped(one);
+    for (const one of completed()) {
+      checkListed(one);
+      checkWebhooks(one);
+      checkEventsWithoutWebhook(one);
     }
-    const looks = answered().filter(({ method, sentAt }) => method === 'GET' && sentAt >= startedAt + lastLook);
-    for (const look of looks) judgeLook(look, deliveries);
-    for (const account of new Set(looks.map(look => look.account))) judgeList(account, looks, deliveries);
+    const finalReads = completed().filter(({ method, sentAt }) => method === 'GET' && sentAt >= startedAt + reviewAt);
+    for (const read of finalReads) checkRead(read, deliveries);
+    for (const account of new Set(finalReads.map(read => read.account))) checkList(account, finalReads, deliveries);
   }
 
-  function judgeAnswer(id: string, record: AttemptRecord): void {
+  function checkResponse(id: string, record: AttemptRecord): void {
     const { result, status } = record;
     const isSuccess = status !== null && status >= 200 && status < 300;
     if (result === 'delivered' && !isSuccess) violate('delivered without a successful response', id);
@@ -48,7 +48,7 @@ export function judgeHistories(
       violate(`the response to attempt ${record.number} is not stored`, id);
   }
 
-  function judgeLook({ path, status, answer }: Answered, deliveries: ReadonlyMap<string, Delivery>): void {
+  function checkRead({ path, status, response }: CompletedRequest, deliveries: ReadonlyMap<string, Delivery>): void {
     const [, id = ''] = /\/entregas\/([^/?]+)$/.exec(path) ?? [];
     const delivery = deliveries.get(id);
     if (id === '') return;
@@ -56,57 +56,62 @@ export function judgeHistories(
       violate('listed, but not found by its id', id);
       return;
     }
-    const { corpo, tentativas } = answer;
-    if (!isShown(delivery, answer) || corpo !== delivery.body) violate('returned incorrectly', id);
-    const shown: readonly Shown[] = Array.isArray(tentativas) ? tentativas : [];
+    const { corpo, tentativas } = response;
+    if (!matchesDelivery(delivery, response) || corpo !== delivery.body) violate('returned incorrectly', id);
+    const shown: readonly ShownAttempt[] = Array.isArray(tentativas) ? tentativas : [];
     if (shown.map(({ numero }) => numero).join() !== delivery.attempts.map(({ number }) => number).join()) {
       violate('returned with the wrong attempts', id);
     }
-    for (const { numero, resultado, detalhe, status: answeredWith, resposta } of shown) {
+    for (const { numero, resultado, detalhe, status: shownStatus, resposta } of shown) {
       const record = delivery.attempts.find(({ number }) => number === numero);
-      if (record && (resultado !== wireResults[record.result] || detalhe !== wordOf(record)))
+      if (record && (resultado !== wireResults[record.result] || detalhe !== causeWordOf(record)))
         violate('returned with the wrong results', id);
-      if (record) judgeAnswer(id, { ...record, status: answeredWith, response: resposta, answerId: undefined });
+      if (record) checkResponse(id, { ...record, status: shownStatus, response: resposta, answerId: undefined });
     }
   }
 
   /** Checks that each listed delivery had the returned state during the request. */
-  function judgeListed({ sentAt, answeredAt, answer }: Answered): void {
-    for (const shown of listOf(answer.entregas)) {
-      const versions = evidence().deliveriesWithin(String(shown.id), sentAt - maxLag, answeredAt);
-      if (!versions.some(version => version && isShown(version, shown)))
+  function checkListed({ sentAt, endedAt, response }: CompletedRequest): void {
+    for (const shown of listOf(response.entregas)) {
+      const versions = evidence().deliveriesWithin(String(shown.id), sentAt - maxLag, endedAt);
+      if (!versions.some(version => version && matchesDelivery(version, shown)))
         violate('listed incorrectly', String(shown.id));
     }
   }
 
   /** Checks that the webhooks had the returned state during the request. */
-  function judgeWebhooks({ account, path, method, status, answer, ...span }: Answered): void {
+  function checkWebhooks({ account, path, method, status, response, ...span }: CompletedRequest): void {
     const isList = path === '/v1/webhooks';
     if (method !== 'GET' || status !== 200 || !(isList || path === `/v1/webhooks/${eventName}`)) return;
-    const shown = isList ? listOf(answer.webhooks) : [answer];
-    const isRight = (webhook: Webhook | undefined) =>
-      shown.length === (webhook ? 1 : 0) && shown.every(one => webhook && isWebhookShown(webhook, one));
-    if (!webhooksOf(account, span).some(isRight)) violate(`${path} returned a state of ${account} that never existed`);
+    const shown = isList ? listOf(response.webhooks) : [response];
+    const isMatch = (webhook: Webhook | undefined) =>
+      shown.length === (webhook ? 1 : 0) && shown.every(one => webhook && matchesWebhook(webhook, one));
+    if (!webhooksOf(account, span).some(isMatch)) violate(`${path} returned a state of ${account} that never existed`);
   }
 
   /** Checks that the list of webhooks also contains the account's events without a webhook. */
-  function judgeDropped({ account, answer, ...span }: Answered): void {
-    if (faultClass !== 'calm' || people.wasDeleted(account, 0)) return;
-    if (answer.eventos_sem_webhook === undefined) return;
-    const isReported = listOf(answer.eventos_sem_webhook).length > 0;
+  function checkEventsWithoutWebhook({ account, response, ...span }: CompletedRequest): void {
+    if (faultClass !== 'none' || people.wasDeleted(account, 0)) return;
+    if (response.eventos_sem_webhook === undefined) return;
+    const isReported = listOf(response.eventos_sem_webhook).length > 0;
     const lines = cloud.logs({ text: '"message":"event.without_webhook"', until: span.sentAt - second });
     const wereDropped = lines.some(({ text }) => text.includes(`"account":"${account}"`));
-    const isNone = webhooksOf(account, span).every(webhook => !webhook);
-    if (isNone && wereDropped && !isReported) violate(`the list of events without a webhook is empty for ${account}`);
+    const hasNoWebhook = webhooksOf(account, span).every(webhook => !webhook);
+    if (hasNoWebhook && wereDropped && !isReported)
+      violate(`the list of events without a webhook is empty for ${account}`);
   }
 
-  function webhooksOf(accountId: string, { sentAt, answeredAt }: Pick<Answered, 'sentAt' | 'answeredAt'>) {
-    return evidence().webhooksWithin({ accountId, eventName }, sentAt, answeredAt);
+  function webhooksOf(accountId: string, { sentAt, endedAt }: Pick<CompletedRequest, 'sentAt' | 'endedAt'>) {
+    return evidence().webhooksWithin({ accountId, eventName }, sentAt, endedAt);
   }
 
-  function judgeList(account: string, looks: readonly Answered[], deliveries: ReadonlyMap<string, Delivery>): void {
-    const pages = looks.filter(look => look.account === account && look.path.includes('/entregas?'));
-    const listed = pages.flatMap(({ answer }) => listOf(answer.entregas));
+  function checkList(
+    account: string,
+    reads: readonly CompletedRequest[],
+    deliveries: ReadonlyMap<string, Delivery>,
+  ): void {
+    const pages = reads.filter(read => read.account === account && read.path.includes('/entregas?'));
+    const listed = pages.flatMap(({ response }) => listOf(response.entregas));
     const ids = new Set(listed.map(({ id }) => String(id)));
     if (ids.size < listed.length) violate(`the list of ${account} contains a delivery twice`);
     for (const { id, accountId } of deliveries.values()) {
@@ -119,14 +124,14 @@ export function judgeHistories(
 /** The maximum lag of the index for lists. */
 const maxLag = second;
 
-type Representation = Answered['answer'];
+type Representation = CompletedRequest['response'];
 
 function listOf(value: unknown): readonly Representation[] {
   return Array.isArray(value) ? value : [];
 }
 
 /** Returns whether a response matches a delivery. A pending delivery to an earlier registration is returned as cancelled. */
-function isShown({ state, wait, attempts }: Delivery, shown: Representation): boolean {
+function matchesDelivery({ state, wait, attempts }: Delivery, shown: Representation): boolean {
   const isPending = shown.estado === wireStates.pending;
   const latest = attempts.at(-1);
   return (
@@ -137,7 +142,7 @@ function isShown({ state, wait, attempts }: Delivery, shown: Representation): bo
   );
 }
 
-function isWebhookShown({ url, status, suspensionReason, failingSince }: Webhook, shown: Representation): boolean {
+function matchesWebhook({ url, status, suspensionReason, failingSince }: Webhook, shown: Representation): boolean {
   return (
     shown.url === url &&
     shown.estado === wireStatuses[status] &&
@@ -146,11 +151,11 @@ function isWebhookShown({ url, status, suspensionReason, failingSince }: Webhook
   );
 }
 
-function wordOf({ cause }: AttemptRecord): string | null {
+function causeWordOf({ cause }: AttemptRecord): string | null {
   return cause && failureCauses[cause].word;
 }
 
-interface Shown {
+interface ShownAttempt {
   readonly numero: number;
   readonly resultado: string;
   readonly detalhe: string | null;

@@ -3,57 +3,59 @@ import type { World } from '../make-world.ts';
 import { minute } from '../times.ts';
 import type { Evidence } from './evidence.ts';
 import { storedDeliveries } from './stored.ts';
-import type { Judgement, Violate } from './violation.ts';
+import type { Check, Violate } from './violation.ts';
 
 /** Checks that the metrics match the log, because operators' alarms only use metrics. */
-export function judgeMetrics(
+export function checkMetrics(
   { cloud, watched, metrics, accounts, faultClass }: World,
   evidence: () => Evidence,
   violate: Violate,
-): Judgement {
-  return { look, judgeEnd };
+): Check {
+  return { checkDuringRun, checkAtEnd };
 
   /** Checks that a successful sweep measures overdue deliveries. If no sweep succeeds, the sweeper's alarm fires. */
-  function look(): void {
+  function checkDuringRun(): void {
     const now = cloud.now();
-    const sweeps = metrics.all().filter(({ metric, at }) => metric === 'OldestDue' && at > now - maxSweep);
+    const sweeps = metrics.all().filter(({ metric, at }) => metric === 'OldestDue' && at > now - maxSweepInterval);
     if (sweeps.length === 0) return;
     const measured = Math.max(...sweeps.map(({ value }) => value));
     for (const { id, state, wait } of storedDeliveries(watched).values()) {
       if (state !== 'pending' || !wait) continue;
-      const lateness = now - wait.nextAttemptAt;
-      if (lateness > maxUnmeasured && measured < lateness - maxSweep) violate('overdue, but not in the metric', id);
+      const overdueMs = now - wait.nextAttemptAt;
+      if (overdueMs > maxMetricDelay && measured < overdueMs - maxSweepInterval)
+        violate('overdue, but not in the metric', id);
     }
   }
 
-  function judgeEnd(): void {
-    for (const [metric, line] of Object.entries(lineOf)) {
+  function checkAtEnd(): void {
+    for (const [metric, line] of Object.entries(logLineOf)) {
       const count = cloud.logs({ text: line }).length;
       if (metrics.sum(metric) !== count) violate(`${metric} is ${metrics.sum(metric)}, but the log has ${count} lines`);
     }
     const attempts = metrics.all().filter(({ metric }) => metric === 'Delivered');
     const lines = cloud.logs({ text: '"message":"delivery.attempt"' });
-    const ofEvents = lines.filter(({ text }) => text.includes('"deliveryId":"evt_'));
+    const eventLines = lines.filter(({ text }) => text.includes('"deliveryId":"evt_'));
     const isSuccess = ({ text }: { readonly text: string }) => text.includes('"result":"delivered"');
-    const successes = ofEvents.filter(isSuccess);
-    if (!isBetween(attempts.length, ofEvents)) violate(`${attempts.length} samples of Delivered do not match the log`);
-    if (!isBetween(metrics.sum('Delivered'), successes))
+    const successes = eventLines.filter(isSuccess);
+    if (!matchesLog(attempts.length, eventLines))
+      violate(`${attempts.length} samples of Delivered do not match the log`);
+    if (!matchesLog(metrics.sum('Delivered'), successes))
       violate(`Delivered is ${metrics.sum('Delivered')}, which does not match the successes`);
-    if (faultClass !== 'calm') return;
-    for (const account of accounts) judgeLines(account, lines);
+    if (faultClass !== 'none') return;
+    for (const account of accounts) checkLogLines(account, lines);
     const failed = cloud.trace(({ kind, text }) => kind === 'invocation' && text.includes(' failed'));
     for (const { text } of failed) violate(`an invocation failed without faults: ${text}`);
   }
 
   /** Returns whether a count matches the log lines of attempts. It may include attempts that were resent while in flight. */
-  function isBetween(count: number, lines: readonly { readonly text: string }[]): boolean {
-    const requested = lines.map(({ text }) => wasRequested(text));
-    const counted = requested.filter(was => was === 'no').length;
-    return count >= counted && count <= counted + requested.filter(was => was === 'partly').length;
+  function matchesLog(count: number, lines: readonly { readonly text: string }[]): boolean {
+    const resendStates = lines.map(({ text }) => resendStateOf(text));
+    const counted = resendStates.filter(state => state === 'no').length;
+    return count >= counted && count <= counted + resendStates.filter(state => state === 'partly').length;
   }
 
   /** Returns whether a resend or redrive caused the attempt of a log line. The metrics exclude such attempts and tests. */
-  function wasRequested(line: string): 'yes' | 'no' | 'partly' {
+  function resendStateOf(line: string): 'yes' | 'no' | 'partly' {
     const { deliveryId, messageId, attempt }: AttemptLine = JSON.parse(line);
     const changes = evidence().deliveries.get(deliveryId) ?? [];
     const versions = changes.flatMap(({ delivery }) => delivery ?? []).filter(each => each.messageId === messageId);
@@ -65,8 +67,8 @@ export function judgeMetrics(
   }
 
   /** Checks that each recorded attempt has a log line, if there are no faults or changes by integrators and operators. */
-  function judgeLines({ id, isRestless }: World['accounts'][number], lines: ReturnType<typeof cloud.logs>): void {
-    if (isRestless) return;
+  function checkLogLines({ id, isModified }: World['accounts'][number], lines: ReturnType<typeof cloud.logs>): void {
+    if (isModified) return;
     const logged = lines.filter(({ text }) => text.includes(`"account":"${id}"`)).length;
     const own = [...storedDeliveries(watched).values()].filter(({ accountId }) => accountId === id);
     const recorded = own.reduce((sum, { attempts }) => sum + attempts.length, 0);
@@ -78,13 +80,13 @@ export function judgeMetrics(
 type AttemptLine = Pick<Delivery, 'messageId' | 'attempt'> & { readonly deliveryId: string };
 
 /** The log lines of each metric. A process that crashes has written both the line and the metric, or neither. */
-const lineOf: Readonly<Record<string, RegExp>> = {
+const logLineOf: Readonly<Record<string, RegExp>> = {
   InternalError: /"message":"delivery\.attempt".*"result":"internal"|"message":"message\.deferred"/,
   EventWithoutWebhook: /"message":"event\.without_webhook"/,
 };
 
 /** The maximum time from the start of a sweep to the end of the next sweep. */
-const maxSweep = 2.25 * minute;
+const maxSweepInterval = 2.25 * minute;
 
 /** The maximum time until a sweep measures an overdue delivery. A delivery is overdue 2 minutes after its due time. */
-const maxUnmeasured = 3.5 * minute;
+const maxMetricDelay = 3.5 * minute;

@@ -9,41 +9,41 @@ import { webhookIn } from '../../../lambdas/webhooks/webhook.ts';
 import { type Account, eventName } from '../arrival.ts';
 import type { World } from '../make-world.ts';
 import { day, second } from '../times.ts';
-import type { Judgement, Violate } from './violation.ts';
+import type { Check, Violate } from './violation.ts';
 
 /** Checks the tables at the end. Every item must belong to an existing record. */
-export function judgeOrphans({ cloud, tables, accounts, people, faultClass }: World, violate: Violate): Judgement {
-  return { judgeEnd };
+export function checkOrphans({ cloud, tables, accounts, people, faultClass }: World, violate: Violate): Check {
+  return { checkAtEnd };
 
-  function judgeEnd(): void {
+  function checkAtEnd(): void {
     const items = tables.items('Deliveries');
     const heads = new Set(items.filter(({ part }) => part === headPart).map(({ id }) => String(id)));
     const own = new Set(accounts.flatMap(idsOf));
     for (const { id, part, state, dueShard, webhookId, accountId, settledAt, ttl } of items) {
       const key = `${id} ${part}`;
-      const isAnswer = String(part).startsWith(answersPrefix);
+      const isResponse = String(part).startsWith(answersPrefix);
       if (isDeliveryId(String(id))) {
         // A response may remain if the outcome of its POST was not stored, or if the account was deleted during the POST.
-        if (isAnswer && !heads.has(String(id)) && faultClass === 'calm' && !wasAnyDeleted())
+        if (isResponse && !heads.has(String(id)) && faultClass === 'none' && !wasAnyDeleted())
           violate(`a response without a delivery: ${key}`);
-        if (!isAnswer && (part !== headPart || webhookId === undefined)) violate(`an item without an owner: ${key}`);
-        const retention = Number(ttl) * second - Number(isAnswer ? cloud.now() : settledAt);
-        const days = isAnswer ? 59 : 30; // a world lasts less than a day
-        if (isAnswer || settledAt !== undefined) {
+        if (!isResponse && (part !== headPart || webhookId === undefined)) violate(`an item without an owner: ${key}`);
+        const retention = Number(ttl) * second - Number(isResponse ? cloud.now() : settledAt);
+        const days = isResponse ? 59 : 30; // a world lasts less than a day
+        if (isResponse || settledAt !== undefined) {
           if (!(retention >= days * day && retention < (days + 1) * day))
             violate(`retained for ${retention} ms: ${key}`);
         }
         if (dueShard !== undefined && state !== 'pending') violate(`ended, but still in the index: ${key}`);
-        if (!isAnswer && !accounts.some(account => account.id === accountId))
+        if (!isResponse && !accounts.some(account => account.id === accountId))
           violate(`an item of an unknown account: ${key}`);
       } else if (!own.has(String(id))) {
         violate(`an item without an owner: ${key}`);
       }
     }
     for (const item of tables.items('Webhooks')) {
-      const isHold = item.status === 'suspended' && item.suspensionReason === 'operator';
+      const isOperatorSuspension = item.status === 'suspended' && item.suspensionReason === 'operator';
       const key = `${item.accountId} ${item.eventName}`;
-      if (!webhookIn(item) && !isHold) violate(`neither a webhook nor a suspension: ${key}`);
+      if (!webhookIn(item) && !isOperatorSuspension) violate(`neither a webhook nor a suspension: ${key}`);
       if (item.unannounced !== undefined || item.announcementShard !== undefined) violate(`not announced: ${key}`);
     }
   }

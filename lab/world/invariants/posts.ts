@@ -11,18 +11,18 @@ import type { World } from '../make-world.ts';
 import type { Post } from '../receivers.ts';
 import { clockError, maxPreparation, second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
-import type { Judgement, Violate } from './violation.ts';
+import type { Check, Violate } from './violation.ts';
 
 /** Checks the permission, URL, time, lane and content of each POST against the reads of its process. */
-export function judgePosts(
+export function checkPosts(
   { receivers, publications, people }: World,
   startedAt: number,
   evidence: () => Evidence,
   violate: Violate,
-): Judgement {
-  return { judgeEnd };
+): Check {
+  return { checkAtEnd };
 
-  function judgeEnd(): void {
+  function checkAtEnd(): void {
     const { deliveries } = evidence();
     const owners = new Map(
       publications.map(({ deliveryId, account, event }) => [deliveryId, { accountId: account, eventName: event }]),
@@ -38,13 +38,13 @@ export function judgePosts(
       else if (!read.isConsistent) violate('POSTed after an inconsistent read', deliveryId);
       else if (!webhook) violate('POSTed without a webhook', deliveryId);
       else {
-        judgePost(post, webhook);
-        judgeLane(post, webhook, read.slownesses.find(isOwn));
+        checkPost(post, webhook);
+        checkLane(post, webhook, read.slownesses.find(isOwn));
       }
     }
   }
 
-  function judgePost(post: Post, webhook: Webhook): void {
+  function checkPost(post: Post, webhook: Webhook): void {
     const { deliveryId: id, host, path, read, at } = post;
     const head = read?.head && deliveryFromItem(read.head);
     if (`https://${host}${path}` !== webhook.url) violate('POSTed to the wrong URL', id);
@@ -57,46 +57,46 @@ export function judgePosts(
       else if (at < head.wait.nextAttemptAt - clockTolerance - clockError) violate('POSTed before the due time', id);
     } else {
       const sent = publications.filter(({ deliveryId }) => deliveryId === id);
-      const isOwn = sent.some(one => startedAt + sentAt(one) > webhook.createdAt - acceptedEarlier);
+      const isOwn = sent.some(one => startedAt + sentAt(one) > webhook.createdAt - maxEarlyAcceptance);
       if (!isOwn) violate('POSTed to a later registration', id);
       if (!sent.some(one => demandOf(one.body) === demandOf(post.body)))
         violate('POSTed a body that was never published', id);
     }
-    judgeContent(post, webhook);
+    checkContent(post, webhook);
   }
 
   /** Checks the lane. Only the slow lane may attempt tests and slow webhooks. The first lane must skip webhooks that keep failing. */
-  function judgeLane(post: Post, { failingSince }: Webhook, slowness: Item | undefined): void {
+  function checkLane(post: Post, { failingSince }: Webhook, slowness: Item | undefined): void {
     const { deliveryId: id, functionName, at } = post;
     if (functionName === 'deliver-slow') return;
     const failingFor = at - (failingSince ?? at);
     if (slowness?.slowSince !== undefined) violate('POSTed in a quick lane, but its webhook is slow', id);
     if (isTest({ id })) violate('a test was attempted in a quick lane', id);
-    const isOfRetryLane = failingFor > failingForLong + maxPreparation;
-    if (functionName === 'deliver-first' && isOfRetryLane)
+    const belongsInRetryLane = failingFor > failingForLong + maxPreparation;
+    if (functionName === 'deliver-first' && belongsInRetryLane)
       violate('POSTed in the first lane, but its webhook keeps failing', id);
   }
 
-  function judgeContent({ deliveryId: id, headers, body, at }: Post, webhook: Webhook): void {
+  function checkContent({ deliveryId: id, headers, body, at }: Post, webhook: Webhook): void {
     const timestamp = Number(headers['webhook-timestamp']);
     const age = at - timestamp * second;
     if (!(age > -clockError && age < maxPreparation + second))
       violate('the timestamp is not the time of the attempt', id);
     const signing = webhook.secrets
       .filter(secret => isSigning(secret, at))
-      .map(({ encrypted }) => people.open(encrypted) ?? '');
+      .map(({ encrypted }) => people.decrypt(encrypted) ?? '');
     const signature = signatureHeader({ id, timestamp, body }, signing);
     if (signing.length === 0 || headers['webhook-signature'] !== signature)
       violate('signed with the wrong secrets', id);
     const { encryptedAuthorization } = webhook;
-    const authorization = encryptedAuthorization === undefined ? undefined : people.open(encryptedAuthorization);
+    const authorization = encryptedAuthorization === undefined ? undefined : people.decrypt(encryptedAuthorization);
     if (headers.Authorization !== authorization) violate('sent with the wrong Authorization header', id);
     if (headers['Content-Type'] !== 'application/json') violate('sent with the wrong Content-Type header', id);
   }
 }
 
 /** The maximum time by which an accepted event may precede its webhook, in milliseconds. Clocks may differ. */
-const acceptedEarlier = 500 + clockError;
+const maxEarlyAcceptance = 500 + clockError;
 
 function demandOf(body: string): unknown {
   const { id_demanda }: { readonly id_demanda?: unknown } = JSON.parse(body);

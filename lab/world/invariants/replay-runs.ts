@@ -31,16 +31,16 @@ export function readReplayRuns(watched: WatchedTables): ReadonlyMap<string, Repl
       }
       latest = id;
       if (!item || id === undefined) continue;
-      const known = runs.get(id) ?? { id, first: item, startedAt: at, endedAt: Number.POSITIVE_INFINITY };
-      const endedAt = item.state === 'running' ? Number.POSITIVE_INFINITY : Math.min(known.endedAt, at);
-      runs.set(id, { ...known, last: item, endedAt });
+      const run = runs.get(id) ?? { id, first: item, startedAt: at, endedAt: Number.POSITIVE_INFINITY };
+      const endedAt = item.state === 'running' ? Number.POSITIVE_INFINITY : Math.min(run.endedAt, at);
+      runs.set(id, { ...run, last: item, endedAt });
     }
   }
   return runs;
 }
 
 /** Returns whether a replay selects a delivery in its current state. */
-export function isFor({ first }: Pick<ReplayRun, 'first'>, delivery: Delivery): boolean {
+export function selectsDelivery({ first }: Pick<ReplayRun, 'first'>, delivery: Delivery): boolean {
   const { accountId, webhookId, wanted, from, to, startedAt } = first;
   const isOwn = delivery.accountId === accountId && delivery.webhookId === webhookId && !isTest(delivery);
   const isInRange = delivery.createdAt >= Number(from) && delivery.createdAt < Number(to);
@@ -48,8 +48,8 @@ export function isFor({ first }: Pick<ReplayRun, 'first'>, delivery: Delivery): 
 }
 
 /** Returns whether a replay may have resent a delivery at a time. A cancelled replay stops within 2 minutes. */
-export function maySend(run: ReplayRun, before: Delivery, at: number): boolean {
-  return isFor(run, before) && at >= run.startedAt && at <= run.endedAt + maxStop;
+export function mayHaveResent(run: ReplayRun, before: Delivery, at: number): boolean {
+  return selectsDelivery(run, before) && at >= run.startedAt && at <= run.endedAt + maxStopDelay;
 }
 
-const maxStop = 2 * minute;
+const maxStopDelay = 2 * minute;

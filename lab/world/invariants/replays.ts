@@ -1,65 +1,65 @@
 import { wireReplayStates } from '../../../lambdas/delivery/representation.ts';
 import type { World } from '../make-world.ts';
-import type { Answered } from '../requests.ts';
+import type { CompletedRequest } from '../requests.ts';
 import { second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
-import { isFor, maySend, type ReplayRun } from './replay-runs.ts';
-import type { Judgement, Violate } from './violation.ts';
+import { mayHaveResent, type ReplayRun, selectsDelivery } from './replay-runs.ts';
+import type { Check, Violate } from './violation.ts';
 
 /**
  * Checks replays. Each replay must end, and a completed replay must have resent every selected delivery exactly once. The
  * maximum rate is 20 a second. `attempts.ts` checks that only replays and integrators resend deliveries.
  */
-export function judgeReplays({ answered, faultClass }: World, evidence: () => Evidence, violate: Violate): Judgement {
-  return { judgeEnd };
+export function checkReplays({ completed, faultClass }: World, evidence: () => Evidence, violate: Violate): Check {
+  return { checkAtEnd };
 
-  function judgeEnd(): void {
+  function checkAtEnd(): void {
     const { replays, restarts } = evidence();
-    for (const { method, path, status, answer } of answered()) {
+    for (const { method, path, status, response } of completed()) {
       const isStart = method === 'POST' && status === 202 && path.endsWith('/reenvios');
-      if (isStart && !replays.has(String(answer.id))) violate(`replay ${answer.id} was accepted but not stored`);
+      if (isStart && !replays.has(String(response.id))) violate(`replay ${response.id} was accepted but not stored`);
     }
     for (const run of replays.values()) {
-      const sent = restarts.filter(({ before, at }) => maySend(run, before, at));
-      judgeRun(run);
-      judgeSent(run, sent);
-      for (const one of answered()) if (one.answer.id === run.id) judgeShown(run, sent, one);
+      const sent = restarts.filter(({ before, at }) => mayHaveResent(run, before, at));
+      checkRun(run);
+      checkResends(run, sent);
+      for (const one of completed()) if (one.response.id === run.id) checkResponse(run, sent, one);
     }
   }
 
-  function judgeRun(run: ReplayRun): void {
+  function checkRun(run: ReplayRun): void {
     const { id, last, startedAt, endedAt } = run;
     if (last.state === 'running') violate(`replay ${id} never ends`);
     if (last.state !== 'completed') return;
     for (const [deliveryId, changes] of evidence().deliveries) {
       const before = changes.findLast(({ at }) => at < startedAt)?.delivery;
-      const isUntouched = !changes.some(({ at }) => at >= startedAt && at <= endedAt);
-      if (before && isUntouched && isFor(run, before)) violate(`replay ${id} skipped it`, deliveryId);
+      const isUnchanged = !changes.some(({ at }) => at >= startedAt && at <= endedAt);
+      if (before && isUnchanged && selectsDelivery(run, before)) violate(`replay ${id} skipped it`, deliveryId);
     }
   }
 
-  function judgeSent({ id }: ReplayRun, sent: readonly Restart[]): void {
+  function checkResends({ id }: ReplayRun, sent: readonly Restart[]): void {
     const own = sent.filter(({ isResent }) => !isResent);
     const ids = own.map(({ after }) => after.id);
-    for (const twice of ids.filter((one, at) => ids.indexOf(one) !== at))
-      violate(`resent twice by replay ${id}`, twice);
+    for (const duplicateId of ids.filter((one, at) => ids.indexOf(one) !== at))
+      violate(`resent twice by replay ${id}`, duplicateId);
     const dueAt = own.map(({ after }) => after.wait?.nextAttemptAt ?? 0).toSorted((one, other) => one - other);
-    if (dueAt.some((at, index) => at - (dueAt[index - maxAtOnce] ?? Number.NEGATIVE_INFINITY) < interval))
-      violate(`replay ${id} sends more than ${maxAtOnce} deliveries within ${interval} ms`);
+    if (dueAt.some((at, index) => at - (dueAt[index - maxProcesses] ?? Number.NEGATIVE_INFINITY) < interval))
+      violate(`replay ${id} sends more than ${maxProcesses} deliveries within ${interval} ms`);
   }
 
   /** Checks a response with a replay. The count must not exceed the resent deliveries, and the state must be final after the end. */
-  function judgeShown(
-    { id, last, endedAt }: ReplayRun,
+  function checkResponse(
+    { id, last, endedAt: replayEndedAt }: ReplayRun,
     sent: readonly Restart[],
-    { sentAt, answeredAt, answer: { estado, enviadas } }: Answered,
+    { sentAt, endedAt, response: { estado, enviadas } }: CompletedRequest,
   ): void {
-    const soFar = sent.filter(({ at }) => at <= answeredAt);
-    const isOver = sentAt >= endedAt;
-    const isWhole = isOver && faultClass === 'calm' && last.state === 'completed';
-    const minSent = isWhole ? soFar.filter(({ isResent }) => !isResent).length : 0;
-    if (Number(enviadas) > soFar.length || Number(enviadas) < minSent)
-      violate(`replay ${id} reports ${enviadas} resent deliveries, but it resent ${soFar.length}`);
+    const resentSoFar = sent.filter(({ at }) => at <= endedAt);
+    const isOver = sentAt >= replayEndedAt;
+    const isExact = isOver && faultClass === 'none' && last.state === 'completed';
+    const minSent = isExact ? resentSoFar.filter(({ isResent }) => !isResent).length : 0;
+    if (Number(enviadas) > resentSoFar.length || Number(enviadas) < minSent)
+      violate(`replay ${id} reports ${enviadas} resent deliveries, but it resent ${resentSoFar.length}`);
     const state = wireReplayStates[last.state === 'completed' ? 'completed' : 'cancelled'];
     if (isOver && estado !== state) violate(`replay ${id} reports the state ${estado} instead of ${state}`);
   }
@@ -68,5 +68,5 @@ export function judgeReplays({ answered, faultClass }: World, evidence: () => Ev
 type Restart = Evidence['restarts'][number];
 
 /** The maximum number of processes that run a replay at the same time. Each process resends ten deliveries a second. */
-const maxAtOnce = 2;
+const maxProcesses = 2;
 const interval = second / 10;

@@ -6,48 +6,48 @@ import type { World } from '../make-world.ts';
 import { clockError, minute, second } from '../times.ts';
 import { type Change, itemsWithin } from '../watched-tables.ts';
 import type { Evidence } from './evidence.ts';
-import type { Judgement, Violate } from './violation.ts';
+import type { Check, Violate } from './violation.ts';
 
 /**
  * Checks the slow lane. It must limit the attempts in flight of each webhook. A webhook must stay in the lane for at least
  * 1 minute, and leave it after a quick response.
  */
-export function judgeSlowLane(
+export function checkSlowLane(
   { cloud, watched, receivers, people, faultClass }: World,
   evidence: () => Evidence,
   violate: Violate,
-): Judgement {
-  return { judgeEnd };
+): Check {
+  return { checkAtEnd };
 
-  function judgeEnd(): void {
-    const successes = faultClass === 'calm' ? quickSuccesses() : new Map<string, readonly Success[]>();
+  function checkAtEnd(): void {
+    const successes = faultClass === 'none' ? quickSuccesses() : new Map<string, readonly Success[]>();
     for (const [key, changes] of watched.changesOf('Deliveries')) {
       const [id = '', part] = key.split(' ');
       if (!id.startsWith(slownessPrefix) || part !== headPart) continue;
       if (people.wasDeleted(String(changes[0]?.item?.accountId), 0)) continue;
-      judgeLeaving(id, changes);
-      for (const success of successes.get(id) ?? []) judgeSuccess(id, changes, success);
+      checkRelease(id, changes);
+      for (const success of successes.get(id) ?? []) checkSuccess(id, changes, success);
     }
     for (const [webhook, attempts] of Map.groupBy(slowAttempts(), one => one.webhook)) {
-      const inFlight = maxAtOnce(attempts);
+      const inFlight = maxOverlap(attempts);
       if (inFlight > maxInFlight) violate(`${webhook} has ${inFlight} attempts in flight in the slow lane`);
     }
   }
 
   /** Checks that a webhook stays slow for 1 minute after its slow attempts last reached the limit. Each relapse doubles the time. */
-  function judgeLeaving(id: string, changes: readonly Change[]): void {
+  function checkRelease(id: string, changes: readonly Change[]): void {
     for (const { at, before, item } of changes) {
       if (before?.slowSince === undefined || item?.slowSince !== undefined) continue;
-      if (at < Number(before.reachedAt) + holdAt(changes, at) - clockError)
+      if (at < Number(before.reachedAt) + minSlowTime(changes, at) - clockError)
         violate(`${id} left the slow lane too early`);
     }
   }
 
-  function judgeSuccess(id: string, changes: readonly Change[], { at, startedAt }: Success): void {
-    const isKept = itemsWithin(changes, at - maxRead, at + maxRead).every(
-      item => Number(item?.slowSince) && startedAt > Number(item?.reachedAt) + holdAt(changes, at),
+  function checkSuccess(id: string, changes: readonly Change[], { at, startedAt }: Success): void {
+    const isStillSlow = itemsWithin(changes, at - maxReadDelay, at + maxReadDelay).every(
+      item => Number(item?.slowSince) && startedAt > Number(item?.reachedAt) + minSlowTime(changes, at),
     );
-    if (isKept) violate(`${id} is quick again, but remains in the slow lane`);
+    if (isStillSlow) violate(`${id} is quick again, but remains in the slow lane`);
   }
 
   /** Returns the quick successes in the slow lane, by the id of the slowness item. Tests are excluded, because they do not affect it. */
@@ -96,7 +96,7 @@ interface LogLine {
 }
 
 /** Returns the maximum number of spans that overlap at the same time. */
-export function maxAtOnce(spans: readonly { readonly from: number; readonly until: number }[]): number {
+export function maxOverlap(spans: readonly { readonly from: number; readonly until: number }[]): number {
   const changes = spans.flatMap(({ from, until }) => [
     { at: from, by: 1 },
     { at: until, by: -1 },
@@ -113,10 +113,10 @@ export function maxAtOnce(spans: readonly { readonly from: number; readonly unti
 const slowAfter = 2 * second;
 
 /** The maximum time from reading a slowness item to the decision based on it, without faults. */
-const maxRead = 2 * second;
+const maxReadDelay = 2 * second;
 
 /** Returns the minimum time for which a webhook stays slow, in milliseconds. */
-function holdAt(changes: readonly Change[], at: number): number {
+function minSlowTime(changes: readonly Change[], at: number): number {
   const started = changes.filter(one => one.at <= at && one.item?.slowSince && !one.before?.slowSince);
   return Math.min(minute * 2 ** (started.length - 1), 60 * minute);
 }

@@ -22,5 +22,4 @@ export function readDelivery(item: Item): Delivery {
   return read;
 }
 
-/** The parsed deliveries, by item. */
 const parsed = new WeakMap<Item, Delivery>();

@@ -1,18 +1,17 @@
-/** A violation of an invariant. `about` is the id of the affected delivery, request or session. */
+/** A violation of an invariant. `subjectId` is the id of the affected delivery, request or session. */
 export interface Violation {
-  readonly what: string;
-  readonly about?: string;
+  readonly message: string;
+  readonly subjectId?: string;
 }
 
-/** Records a violation. */
-export type Violate = (what: string, about?: string) => void;
+export type Violate = (message: string, subjectId?: string) => void;
 
 /** The checks of one kind of guarantee. */
-export interface Judgement {
+export interface Check {
   /** Checks the state during the run. */
-  readonly look?: () => void;
+  readonly checkDuringRun?: () => void;
   /** Checks the state at the end, when all work should be finished. */
-  readonly judgeEnd?: () => void;
+  readonly checkAtEnd?: () => void;
 }
 
 /** Creates a collector of violations. It removes duplicates. */
@@ -20,7 +19,7 @@ export function makeViolations() {
   const violations = new Map<string, Violation>();
   return { violate, all: (): readonly Violation[] => [...violations.values()] };
 
-  function violate(what: string, about?: string): void {
-    violations.set(`${what} ${about ?? ''}`, { what, ...(about !== undefined && { about }) });
+  function violate(message: string, subjectId?: string): void {
+    violations.set(`${message} ${subjectId ?? ''}`, { message, ...(subjectId !== undefined && { subjectId }) });
   }
 }

@@ -1,11 +1,11 @@
 import { markdownTable } from '../../../tools/support/markdown-table.ts';
 import { runInThreads } from '../run-in-threads.ts';
-import { largeReceiver, repeatedAfterColdStarts } from './innocent-receivers.ts';
+import { largeReceiver, repeatedAfterColdStarts } from './healthy-receivers.ts';
 import type { IsolationOptions } from './options.ts';
 import { attackLength, situations, type Trial } from './plan.ts';
 import type { IsolationRun } from './run-attack.ts';
 import type { RunResult } from './run-tenants.ts';
-import { brokenOf, type Figure, figuresOf } from './verdict.ts';
+import { exceededLimits, type Figure, figuresOf } from './verdict.ts';
 
 /**
  * Runs the selected attacks and prints their effect on healthy accounts. If all attacks are selected, also prints how the
@@ -13,14 +13,14 @@ import { brokenOf, type Figure, figuresOf } from './verdict.ts';
  */
 export async function showIsolation(options: IsolationOptions): Promise<boolean> {
   const checks = [await showAttacks(options)];
-  if (options.isWhole) checks.push(await showInnocentReceivers());
+  if (options.isWhole) checks.push(await showHealthyReceivers());
   const isMet = checks.every(each => each);
   console.log(isMet ? '\nAll guarantees are met.' : '\nA guarantee is violated.');
   return isMet;
 }
 
 async function showAttacks({ trials, seeds, isQuick }: IsolationOptions): Promise<boolean> {
-  const { verdicts, cpu } = await judgeAll(trials, seeds);
+  const { verdicts, cpu } = await measureTrials(trials, seeds);
   console.log(`During each attack, 20 healthy accounts publish 5 events a second for 180 s. Seeds: ${seeds.join(', ')}.
 Each figure is the worst of all seeds. Waits are 99th percentiles in ms. The wait of the burst is the maximum in ms.\n`);
   const head = ['first, extra', 'retries, extra', '3-s receiver', 'slow lane in flight', 'DLQ', 'burst'];
@@ -31,17 +31,17 @@ Each figure is the worst of all seeds. Waits are 99th percentiles in ms. The wai
     ),
   );
   console.log(`\n${Math.round(cpu)} s of CPU time.`);
-  const broken = trials.flatMap((trial, index) =>
+  const failures = trials.flatMap((trial, index) =>
     seeds.flatMap((seed, number) => {
-      const bounds = brokenOf(verdicts[index]?.[number] ?? []);
+      const bounds = exceededLimits(verdicts[index]?.[number] ?? []);
       return bounds.length === 0 ? [] : [{ trial, seed, bounds }];
     }),
   );
-  for (const { trial, seed, bounds } of broken) {
+  for (const { trial, seed, bounds } of failures) {
     console.log(`\n${trial.attack}, ${trial.situation.name}, seed ${seed}: ${bounds.join('; ')}`);
     console.log(commandOf(trial, seed, isQuick));
   }
-  return broken.length === 0;
+  return failures.length === 0;
 }
 
 /** Returns the maximum of each figure over all seeds. */
@@ -53,7 +53,7 @@ function worstOf(verdicts: readonly (readonly Figure[])[]): readonly string[] {
   });
 }
 
-async function showInnocentReceivers(): Promise<boolean> {
+async function showHealthyReceivers(): Promise<boolean> {
   const figures: [receiver: string, figure: number, bound: number][] = [
     ['3 s responses, an event every 30 s, cold start: repeated POSTs', await repeatedAfterColdStarts(), 0],
   ];
@@ -76,7 +76,7 @@ async function showInnocentReceivers(): Promise<boolean> {
 const maxSlowLanePosts = 120;
 
 /** Returns the figures of each trial, by seed. Healthy accounts run alone once for each situation and seed. */
-async function judgeAll(trials: readonly Trial[], seeds: readonly number[]) {
+async function measureTrials(trials: readonly Trial[], seeds: readonly number[]) {
   const runs = new Map<string, IsolationRun>();
   const runOf = ({ situation }: Trial, seed: number, attack?: string): string => {
     const key = `${situation.name}, ${seed}, ${attack ?? 'alone'}`;

@@ -25,7 +25,6 @@ export const newAccount: Situation = { ...fair, name: 'fair at 10', concurrency:
 /** The situations of the contract ("Tenants are isolated"). */
 export const situations: readonly Situation[] = [inOrder, fair, newAccount];
 
-/** An attack in a situation. */
 export interface Trial {
   readonly attack: string;
   readonly situation: Situation;
@@ -37,11 +36,10 @@ export const attackLength = 180_000;
 /** The trials of the gate. All use the same situation, so that they share one run of the healthy accounts alone. */
 export const quickTrials: readonly Trial[] = [
   'always hangs, burst of 5,000',
-  '50 accounts: answers in 1.9 s, 100 each every 10 s',
-  'answers in 2.5 s, hangs after 90 s, 30/s',
+  '50 accounts: responds in 1.9 s, 100 each every 10 s',
+  'responds in 2.5 s, hangs after 90 s, 30/s',
 ].map(attack => ({ attack, situation: inOrder }));
 
-/** Selects trials. */
 export interface TrialChoice {
   /** A substring of the names of the selected attacks. */
   readonly attack: string;

@@ -1,5 +1,5 @@
 import { makeRandom } from '../../../tools/support/random.ts';
-import { attackOf, innocents } from './attacks.ts';
+import { attackOf, healthyAccounts } from './attacks.ts';
 import type { Situation } from './plan.ts';
 import { type Alter, type RunResult, runTenants } from './run-tenants.ts';
 
@@ -18,6 +18,6 @@ export function runAttack({ situation, seed, attack, length }: IsolationRun, alt
   const period = { from: situation.from, until: situation.from + length };
   const selected = attack === undefined ? undefined : attackOf(attack);
   const attackers = selected?.tenants(period, makeRandom(2_000 + seed)) ?? [];
-  const tenants = [...innocents(period, makeRandom(seed)), ...attackers];
+  const tenants = [...healthyAccounts(period, makeRandom(seed)), ...attackers];
   return runTenants({ situation, seed: 1_000 + seed, period, tenants }, alter);
 }

@@ -7,26 +7,25 @@ import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { laneConcurrency } from '../../../lib/lane-concurrency.ts';
 import { makeWorld } from '../make-world.ts';
 import { makeWorldRuntime } from '../process-runtime.ts';
-import type { Answered } from '../requests.ts';
+import type { CompletedRequest } from '../requests.ts';
 import { webhookIdOf } from '../set-up.ts';
-import { type Compositions, deadLetters, deliveryEnvironment, type Standstill } from '../stage.ts';
+import { type Compositions, deadLetters, deliveryEnvironment, type SourceOutage } from '../stage.ts';
 import { minute, second } from '../times.ts';
 import type { Waits } from './extra-waits.ts';
 import { concurrencyIn, type Situation } from './plan.ts';
 import { accountOf, eventOf, hostOf, type Period, type Tenant, type TenantEvent } from './tenant.ts';
 import { makeTenantReceivers } from './tenant-receivers.ts';
 
-/** A run of several tenants. */
 export interface TenantsRun {
   readonly situation: Situation;
   readonly seed: number;
   readonly period: Period;
   readonly tenants: readonly Tenant[];
-  readonly standstill?: Standstill;
+  readonly outage?: SourceOutage;
 }
 
 export interface RunResult {
-  readonly waits: Readonly<Record<Tenant['part'], Waits>>;
+  readonly waits: Readonly<Record<Tenant['role'], Waits>>;
   /** The maximum number of attempts of one webhook in flight in the slow lane. */
   readonly maxInFlight: number;
   /** The number of POSTs by the slow lane. */
@@ -34,7 +33,7 @@ export interface RunResult {
   readonly deadLetters: number;
   readonly posts: number;
   /** The number of POSTs less than 1 s after another POST of the same delivery. */
-  readonly postedTwice: number;
+  readonly duplicatePosts: number;
   /** The number of pending deliveries at the end. */
   readonly pending: number;
   /** The CPU time, in seconds. */
@@ -46,7 +45,7 @@ export type Alter = (runtime: ProcessRuntime) => ProcessRuntime;
 
 /** Runs tenants in a world without faults. */
 export async function runTenants(
-  { situation, seed, period, tenants, standstill }: TenantsRun,
+  { situation, seed, period, tenants, outage }: TenantsRun,
   alter: Alter = runtime => runtime,
 ): Promise<RunResult> {
   const usageBefore = process.threadCpuUsage();
@@ -54,7 +53,7 @@ export async function runTenants(
   const now = () => world.cloud.now() - startedAt;
   const receivers = makeTenantReceivers(tenants, period, seed, now);
   const events = [...receivers.events.values()];
-  const world = makeWorld(seed, 'calm', productLimits, {
+  const world = makeWorld(seed, 'none', productLimits, {
     accounts: tenants.map(accountOf),
     publications: events.filter(({ tenant }) => !tenant.isReplayed).map(({ publication }) => publication),
     queues: { isFair: situation.isFair },
@@ -68,14 +67,14 @@ export async function runTenants(
       },
       runtimeOf: runtime => makeWorldRuntime(alter(runtime), receivers.side),
       telemetryOf: service => ({ ...silentMetrics, log: receivers.logOf(service) }),
-      standstill,
+      outage,
     },
     hasPeople: false,
     keepsTrace: false,
   });
   try {
     const { cloud, tables } = world;
-    startedAt = await world.begin();
+    startedAt = await world.start();
     for (const event of events.filter(({ tenant }) => tenant.isReplayed)) {
       const Item = failedDelivery(event, cloud.now());
       tables.execute(new PutCommand({ TableName: deliveryEnvironment.deliveriesTable, Item }));
@@ -90,7 +89,7 @@ export async function runTenants(
       slowLanePosts: receivers.slowLanePosts(),
       deadLetters: cloud.queue(deadLetters.queue).bodies().length,
       posts: receivers.posts(),
-      postedTwice: receivers.postedTwice(),
+      duplicatePosts: receivers.duplicatePosts(),
       pending: pending.length,
       cpu: (user + system) / 1e6,
     };
@@ -100,7 +99,7 @@ export async function runTenants(
 
   /** Schedules the requests of a tenant's owner, which are periodic PUTs, resends, or a replay of failed deliveries. */
   function planRequests(tenant: Tenant, { from, until }: Period): void {
-    const { isReplayed, putEvery = Number.POSITIVE_INFINITY, resends = 0 } = tenant;
+    const { isReplayed, putIntervalMs = Number.POSITIVE_INFINITY, resends = 0 } = tenant;
     const webhook = `/v1/webhooks/${eventOf(tenant)}`;
     if (isReplayed) {
       const [desde, ate] = [startedAt - hour, startedAt + hour].map(moment => new Date(moment).toISOString());
@@ -112,25 +111,24 @@ export async function runTenants(
       for (const { id } of later.slice(0, resends))
         sendAt(from + minute, tenant, 'POST', `${webhook}/entregas/${id}/reenvio`);
     });
-    for (let at = from + putEvery; at < until; at += putEvery) {
+    for (let at = from + putIntervalMs; at < until; at += putIntervalMs) {
       sendAt(at, tenant, 'PUT', webhook, { url: `https://${hostOf(tenant)}/hooks/${at}` });
     }
   }
 
   /** Sends a request at a time after the start. Retries it after 1 s if no execution is free. */
-  function sendAt(at: number, tenant: Tenant, method: string, path: string, body?: Answered['body']): void {
-    const { account, resolves } = tenant;
+  function sendAt(at: number, tenant: Tenant, method: string, path: string, body?: CompletedRequest['body']): void {
+    const { account, resolutionMs } = tenant;
     world.cloud.at(startedAt + at, async () => {
       const { status } = await world.request(method, path, { account, body });
       const isLimited = status === 429; // the limit is 30 registrations a minute
-      if (status < 300 || isLimited || !Number.isFinite(resolves)) return;
+      if (status < 300 || isLimited || !Number.isFinite(resolutionMs)) return;
       if (status < 500) throw new Error(`${method} ${path} of ${account}: ${status}`);
       sendAt(at + second, tenant, method, path, body);
     });
   }
 }
 
-/** Returns the item of a failed delivery of an event. */
 function failedDelivery({ tenant, number, publication }: TenantEvent, now: number): Item {
   const { deliveryId: id, account: accountId, body } = publication;
   const delivery = newDelivery({

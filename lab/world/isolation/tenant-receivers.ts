@@ -1,6 +1,6 @@
 import type { Log } from '../../../lambdas/platform/log.ts';
 import { makeRandom } from '../../../tools/support/random.ts';
-import { maxAtOnce } from '../invariants/slow-lane.ts';
+import { maxOverlap } from '../invariants/slow-lane.ts';
 import type { ReceiverSide } from '../process-runtime.ts';
 import { second } from '../times.ts';
 import type { Waits } from './extra-waits.ts';
@@ -12,48 +12,50 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
   const events = new Map(
     eventsOf(tenants).map(event => [
       event.publication.deliveryId,
-      { ...event, posts: 0, postedAt: Number.NEGATIVE_INFINITY, retryDue: undefined as number | undefined },
+      { ...event, posts: 0, postedAt: Number.NEGATIVE_INFINITY, retryDueAt: undefined as number | undefined },
     ]),
   );
   const tenantOf = new Map(tenants.map(tenant => [hostOf(tenant), tenant]));
   const slowAttempts = new Map<string, { from: number; until: number }[]>();
-  const waits: Record<Tenant['part'], Record<keyof Waits, number[]>> = {
-    innocent: { first: [], retries: [] },
+  const waits: Record<Tenant['role'], Record<keyof Waits, number[]>> = {
+    healthy: { first: [], retries: [] },
     bystander: { first: [], retries: [] },
     attacker: { first: [], retries: [] },
   };
   let posts = 0;
-  let postedTwice = 0;
+  let duplicatePosts = 0;
   let slowLanePosts = 0;
-  const side = { take, resolvesAfter } satisfies ReceiverSide;
+  const side = { handlePost, resolutionMsOf } satisfies ReceiverSide;
   return {
     side,
     events,
     logOf,
     waits: waitsUntilNow,
-    maxInFlight: () => Math.max(0, ...[...slowAttempts.values()].map(maxAtOnce)),
+    maxInFlight: () => Math.max(0, ...[...slowAttempts.values()].map(maxOverlap)),
     posts: () => posts,
-    postedTwice: () => postedTwice,
+    duplicatePosts: () => duplicatePosts,
     slowLanePosts: () => slowLanePosts,
   };
 
-  function take(...[deliveryId, { functionName }]: Parameters<ReceiverSide['take']>): ReturnType<ReceiverSide['take']> {
+  function handlePost(
+    ...[deliveryId, { functionName }]: Parameters<ReceiverSide['handlePost']>
+  ): ReturnType<ReceiverSide['handlePost']> {
     const event = events.get(deliveryId);
     if (!event) throw new Error(`A receiver got a POST of an unknown event (${deliveryId}).`);
     posts += 1;
     event.posts += 1;
     if (functionName === 'deliver-slow') slowLanePosts += 1;
-    if (now() - event.postedAt < second) postedTwice += 1;
+    if (now() - event.postedAt < second) duplicatePosts += 1;
     event.postedAt = now();
     recordWait(event);
     const attempt = { attempt: event.posts, number: event.number };
-    const { answers, isSuccess } = event.tenant.behave(random, attempt, now());
-    event.retryDue = isSuccess ? undefined : now() + answers + firstRetry;
-    return { status: isSuccess ? 200 : 500, afterMs: answers, answer: '' };
+    const { responseMs, isSuccess } = event.tenant.behave(random, attempt, now());
+    event.retryDueAt = isSuccess ? undefined : now() + responseMs + firstRetry;
+    return { status: isSuccess ? 200 : 500, afterMs: responseMs, responseBody: '' };
   }
 
-  function resolvesAfter(host: string): number {
-    return tenantOf.get(host)?.resolves ?? 0;
+  function resolutionMsOf(host: string): number {
+    return tenantOf.get(host)?.resolutionMs ?? 0;
   }
 
   /** Returns a log that records the slow lane's attempts. The duration of an attempt includes the resolution of the host name. */
@@ -68,20 +70,20 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
     }
   }
 
-  function recordWait({ tenant, due, posts: attempt, retryDue }: TenantPosts): void {
-    if (attempt === 1) addWait(tenant, 'first', due);
-    if (attempt === 2 && retryDue !== undefined) addWait(tenant, 'retries', retryDue);
+  function recordWait({ tenant, dueAt, posts: attempt, retryDueAt }: TenantPosts): void {
+    if (attempt === 1) addWait(tenant, 'first', dueAt);
+    if (attempt === 2 && retryDueAt !== undefined) addWait(tenant, 'retries', retryDueAt);
   }
 
-  function addWait({ part }: Tenant, kind: keyof Waits, due: number): void {
-    if (due >= period.from && due < period.until) waits[part][kind].push(Math.max(0, now() - due));
+  function addWait({ role }: Tenant, kind: keyof Waits, dueAt: number): void {
+    if (dueAt >= period.from && dueAt < period.until) waits[role][kind].push(Math.max(0, now() - dueAt));
   }
 
   /** Returns the waits so far. An event or retry without a POST has waited until now. */
-  function waitsUntilNow(): Readonly<Record<Tenant['part'], Waits>> {
-    for (const { tenant, due, posts: attempts, retryDue } of events.values()) {
-      if (attempts === 0) addWait(tenant, 'first', due);
-      if (attempts === 1 && retryDue !== undefined) addWait(tenant, 'retries', retryDue);
+  function waitsUntilNow(): Readonly<Record<Tenant['role'], Waits>> {
+    for (const { tenant, dueAt, posts: attempts, retryDueAt } of events.values()) {
+      if (attempts === 0) addWait(tenant, 'first', dueAt);
+      if (attempts === 1 && retryDueAt !== undefined) addWait(tenant, 'retries', retryDueAt);
     }
     return waits;
   }
@@ -89,9 +91,9 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
 
 interface TenantPosts {
   readonly tenant: Tenant;
-  readonly due: number;
+  readonly dueAt: number;
   readonly posts: number;
-  readonly retryDue: number | undefined;
+  readonly retryDueAt: number | undefined;
 }
 
 /** The maximum delay of the first retry, in milliseconds. */

@@ -15,16 +15,16 @@ export interface Tenant {
   readonly webhook: string;
   /** The event of the webhook. @default eventName */
   readonly event?: EventName;
-  /** An `innocent` is a healthy account. A `bystander` responds slowly, but does not attack. */
-  readonly part: 'innocent' | 'bystander' | 'attacker';
+  /** A `bystander` responds slowly, but does not attack. */
+  readonly role: 'healthy' | 'bystander' | 'attacker';
   /** The times at which the events are published, in ascending order, in milliseconds from the start. */
-  readonly publishes: readonly number[];
+  readonly publishTimes: readonly number[];
   /** Returns the behaviour of the receiver for an attempt. */
   readonly behave: Behave;
   /** The resolution time of the host name, in milliseconds. */
-  readonly resolves: number;
+  readonly resolutionMs: number;
   /** The interval at which the owner replaces the URL, in milliseconds. */
-  readonly putEvery?: number;
+  readonly putIntervalMs?: number;
   /** The number of waiting deliveries that the owner resends 1 minute after the start of the period. */
   readonly resends?: number;
   /** True if the events are failed deliveries, which the owner replays when the period starts. */
@@ -41,24 +41,24 @@ export type Behave = (
 /** The behaviour of a receiver for one attempt. */
 export interface Behaviour {
   /** The response time in milliseconds, or `Infinity` if the receiver never responds. */
-  readonly answers: number;
+  readonly responseMs: number;
   readonly isSuccess: boolean;
 }
 
 /** Returns the times at which a webhook's events are published. */
-export type Publishes = (period: Period, random: Random) => number[];
+export type PublishPlan = (period: Period, random: Random) => number[];
 
 export interface TenantEvent {
   readonly tenant: Tenant;
   /** The index of the event, from 0. */
   readonly number: number;
   /** The time at which the event is published, in milliseconds from the start. */
-  readonly due: number;
+  readonly dueAt: number;
   readonly publication: Publication;
 }
 
 /** Publishes independent events at a mean rate in events per second. */
-export function atRate(rate: number): Publishes {
+export function atRate(rate: number): PublishPlan {
   return ({ from, until }, random) => {
     const times: number[] = [];
     for (let time = from; ; ) {
@@ -70,19 +70,18 @@ export function atRate(rate: number): Publishes {
 }
 
 /** Publishes `events` events at the start of the period. */
-export function atOnce(events: number): Publishes {
+export function atOnce(events: number): PublishPlan {
   return ({ from }) => new Array(events).fill(from + 1);
 }
 
 /** Publishes a burst of `events` events at each interval in milliseconds. */
-export function burstsEvery(interval: number, events = 1): Publishes {
+export function burstsEvery(interval: number, events = 1): PublishPlan {
   return ({ from, until }) =>
     Array.from({ length: Math.ceil((until - from) / interval) }, (_, index) =>
       new Array<number>(events).fill(from + 1 + index * interval),
     ).flat();
 }
 
-/** Returns the event of a tenant's webhook. */
 export function eventOf({ event = eventName }: Pick<Tenant, 'event'>): EventName {
   return event;
 }
@@ -93,7 +92,7 @@ export function accountOf(tenant: Tenant): Account {
     id: tenant.account,
     host: hostOf(tenant),
     kind: 'of an isolation run',
-    isRestless: false,
+    isModified: false,
     event: eventOf(tenant),
   };
 }
@@ -106,9 +105,9 @@ export function hostOf({ webhook }: Pick<Tenant, 'webhook'>): string {
 /** Returns the events of all tenants. */
 export function eventsOf(tenants: readonly Tenant[]): readonly TenantEvent[] {
   return tenants.flatMap(tenant =>
-    tenant.publishes.map((due, number) => ({
-      ...{ tenant, number, due },
-      publication: publicationOf({ ...tenant, at: due, number }, { id_proposta: number + 1 }),
+    tenant.publishTimes.map((dueAt, number) => ({
+      ...{ tenant, number, dueAt },
+      publication: publicationOf({ ...tenant, at: dueAt, number }, { id_proposta: number + 1 }),
     })),
   );
 }

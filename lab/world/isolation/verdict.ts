@@ -4,7 +4,6 @@ import { extraWaits, p99 } from './extra-waits.ts';
 import type { Trial } from './plan.ts';
 import type { RunResult } from './run-tenants.ts';
 
-/** A figure of an attack, and its limit. */
 export interface Figure {
   readonly name: string;
   readonly value: number;
@@ -13,8 +12,8 @@ export interface Figure {
 
 /** Returns the figures of an attack, compared with a run of the healthy accounts alone. Waits are in milliseconds. */
 export function figuresOf({ attack }: Pick<Trial, 'attack'>, attacked: RunResult, alone: RunResult): readonly Figure[] {
-  const { innocent, bystander, attacker } = attacked.waits;
-  const { first, retries } = extraWaits(innocent, alone.waits.innocent);
+  const { healthy, bystander, attacker } = attacked.waits;
+  const { first, retries } = extraWaits(healthy, alone.waits.healthy);
   const extra = bounds[attackOf(attack).accounts === 1 ? 'nextToOne' : 'nextToFifty'];
   const burst = Math.max(...attacker.first);
   return [
@@ -28,7 +27,7 @@ export function figuresOf({ attack }: Pick<Trial, 'attack'>, attacked: RunResult
 }
 
 /** Returns the exceeded limits. A figure without measurements is `NaN`, which exceeds every limit. */
-export function brokenOf(figures: readonly Figure[]): readonly string[] {
+export function exceededLimits(figures: readonly Figure[]): readonly string[] {
   return figures
     .filter(({ value, bound }) => !(value <= bound))
     .map(({ name, value, bound }) => `${name}: ${Math.round(value)} > ${bound}`);

@@ -2,7 +2,7 @@ import { makeRandom, pick, type Random } from '../../../tools/support/random.ts'
 import { type Account, eventName } from '../arrival.ts';
 import { faultTime } from '../fault-classes.ts';
 import { receiverKinds } from '../receivers.ts';
-import { type Answered, isKnown, type Request } from '../requests.ts';
+import { type CompletedRequest, hasKnownEffect, type Request } from '../requests.ts';
 import { minute, second } from '../times.ts';
 
 /** The parts of a world that integrators use. */
@@ -13,7 +13,7 @@ export interface IntegratorsWorld {
   readonly request: Request;
   readonly addReceiver: (host: string, kind: string) => void;
   /** The time at which integrators read the results, in milliseconds after the start. */
-  readonly lastLook: number;
+  readonly reviewAt: number;
   /** The ids of the replays of all accounts so far. */
   readonly replays: string[];
   /** Returns the delivery ids of an account's events so far. */
@@ -42,7 +42,7 @@ export async function integrate(account: Account, seed: number, world: Integrato
     await actions.readWebhooks();
     await actions.list();
   }
-  await pause(startedAt + world.lastLook - now());
+  await pause(startedAt + world.reviewAt - now());
   await actions.readReplays();
 }
 
@@ -56,11 +56,11 @@ export async function readHistory(
   let isFirst = true;
   do {
     const page = await request('GET', cursor ? `${list}&cursor=${cursor}` : list, { account });
-    for (const id of isFirst ? idsIn(page.answer).slice(0, maxReadDeliveries) : []) {
+    for (const id of isFirst ? idsIn(page.response).slice(0, maxReadDeliveries) : []) {
       await request('GET', `${webhook}/entregas/${id}`, { account });
     }
     isFirst = false;
-    cursor = page.answer.proximo_cursor;
+    cursor = page.response.proximo_cursor;
   } while (cursor);
 }
 
@@ -118,10 +118,10 @@ function makeActions(
 
   async function replay(estado = pick(['falhou', 'retida'], random), isCancelled = random() < 0.3): Promise<void> {
     const [desde, ate] = [startedAt - minute, now() + minute].map(moment => new Date(moment).toISOString());
-    const { status, answer } = await send('POST', `${webhook}/reenvios`, { desde, ate, estado });
+    const { status, response } = await send('POST', `${webhook}/reenvios`, { desde, ate, estado });
     if (status === 202) {
-      ownReplays.push(String(answer.id));
-      replays.push(String(answer.id));
+      ownReplays.push(String(response.id));
+      replays.push(String(response.id));
     }
     if (!isCancelled) return;
     await pause(second);
@@ -153,10 +153,10 @@ function makeActions(
   }
 
   /** Sends a request until its effect is known, at most four times. */
-  async function send(method: string, path: string, body?: Answered['body']): Promise<Answered> {
+  async function send(method: string, path: string, body?: CompletedRequest['body']): Promise<CompletedRequest> {
     for (let tries = 1; ; tries += 1) {
-      const answered = await request(method, path, { account: account.id, ...(body && { body }) });
-      if (isKnown(answered) || tries === maxTries) return answered;
+      const completed = await request(method, path, { account: account.id, ...(body && { body }) });
+      if (hasKnownEffect(completed) || tries === maxTries) return completed;
       await pause(tries * second);
     }
   }
@@ -187,6 +187,6 @@ const maxPageSize = 100;
 /** The maximum number of deliveries that are read individually. */
 const maxReadDeliveries = 8;
 
-function idsIn({ entregas }: Answered['answer']): readonly string[] {
+function idsIn({ entregas }: CompletedRequest['response']): readonly string[] {
   return Array.isArray(entregas) ? entregas.map(({ id }: { readonly id: unknown }) => String(id)) : [];
 }

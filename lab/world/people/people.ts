@@ -2,7 +2,7 @@ import type { Outcome, VirtualCloud } from '@emissor/cloud/virtual';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { authorizationBinding, isEventName, secretBinding } from '../../../lambdas/webhooks/webhook.ts';
 import type { Account, Publication } from '../arrival.ts';
-import { type Encrypted, type OperatorWork, operatorName } from '../functions/operator.ts';
+import { type Encrypted, type OperatorCommand, operatorName } from '../functions/operator.ts';
 import type { Receivers } from '../receivers.ts';
 import type { Request } from '../requests.ts';
 import { minute } from '../times.ts';
@@ -10,12 +10,11 @@ import type { WatchedTables } from '../watched-tables.ts';
 import { integrate, readHistory } from './integrators.ts';
 import { planOperators } from './operators.ts';
 
-/** An executed command of an operator. */
-export interface DoneWork {
-  readonly asked: OperatorWork;
-  readonly beganAt: number;
+export interface ExecutedCommand {
+  readonly command: OperatorCommand;
+  readonly startedAt: number;
   /** The time at which the command ended, or `Infinity` while it runs. */
-  answeredAt: number;
+  endedAt: number;
 }
 
 /** Creates the integrators and operators of a world. Records the operators' commands and decrypts the webhooks' secrets. */
@@ -36,43 +35,42 @@ export function makePeople({
   readonly watched: WatchedTables;
   readonly request: Request;
 }) {
-  const restless = accounts.filter(({ isRestless }) => isRestless);
-  const works: DoneWork[] = [];
+  const modified = accounts.filter(({ isModified }) => isModified);
+  const commands: ExecutedCommand[] = [];
   const plaintexts = new Map<string, string>();
-  const found = new Map<string, string>();
+  const verdicts = new Map<string, string>();
   const failures: unknown[] = [];
   return {
-    begin,
+    start,
     /** Returns the plaintext of an encrypted text. */
-    open: (encrypted: unknown) => plaintexts.get(String(encrypted)),
+    decrypt: (encrypted: unknown) => plaintexts.get(String(encrypted)),
     /** Returns the verdicts of `events find` for a sample of events at the end, by delivery id. */
-    found: (): ReadonlyMap<string, string> => found,
+    findVerdicts: (): ReadonlyMap<string, string> => verdicts,
     wasDeleted,
-    isShutOut,
-    works: (): readonly Readonly<DoneWork>[] => works,
+    wasAbsent,
+    commands: (): readonly Readonly<ExecutedCommand>[] => commands,
     failures: (): readonly unknown[] => failures,
   };
 
   /** Returns whether an account was deleted after a time, or is being deleted. */
   function wasDeleted(account: string, after: number): boolean {
-    return works.some(
-      ({ asked, answeredAt }) => asked.work === 'deleteAccount' && asked.account === account && after < answeredAt,
+    return commands.some(
+      ({ command, endedAt }) => command.name === 'deleteAccount' && command.account === account && after < endedAt,
     );
   }
 
   /** Returns whether an account did not exist at some time of a period. */
-  function isShutOut(account: string, from: number, until: number): boolean {
-    const isOwn = (work: OperatorWork['work']) =>
-      works.filter(({ asked }) => asked.work === work && 'account' in asked && asked.account === account);
-    const [deletions, admissions] = [isOwn('deleteAccount'), isOwn('admit')];
+  function wasAbsent(account: string, from: number, until: number): boolean {
+    const commandsNamed = (name: OperatorCommand['name']) =>
+      commands.filter(({ command }) => command.name === name && 'account' in command && command.account === account);
+    const [deletions, creations] = [commandsNamed('deleteAccount'), commandsNamed('createAccount')];
     return deletions.some(
-      ({ beganAt }) =>
-        beganAt <= until && !admissions.some(({ answeredAt }) => beganAt < answeredAt && answeredAt < from),
+      ({ startedAt }) => startedAt <= until && !creations.some(({ endedAt }) => startedAt < endedAt && endedAt < from),
     );
   }
 
-  /** Schedules the actions of integrators and operators. At `lastLook`, they read the results. */
-  function begin(startedAt: number): void {
+  /** Schedules the actions of integrators and operators. At `reviewAt`, they read the results. */
+  function start(startedAt: number): void {
     const pause = (milliseconds: number) =>
       new Promise<void>(resolve => void cloud.at(cloud.now() + milliseconds, resolve));
     const world = {
@@ -81,20 +79,20 @@ export function makePeople({
       pause,
       request,
       addReceiver: receivers.add,
-      lastLook,
+      reviewAt,
       replays: [],
       eventsOf,
     };
-    for (const [index, account] of restless.entries()) {
+    for (const [index, account] of modified.entries()) {
       run(() => integrate(account, seed * 1_009 + index, world));
     }
-    for (const { at, asked } of planOperators(seed, restless))
-      cloud.at(startedAt + at, () => run(() => operate(asked)));
-    cloud.at(startedAt + lastLook, () =>
+    for (const { at, command } of planOperators(seed, modified))
+      cloud.at(startedAt + at, () => run(() => operate(command)));
+    cloud.at(startedAt + reviewAt, () =>
       run(async () => {
         await decryptAll();
         await findEvents();
-        for (const account of restless) await readHistory(account, { request });
+        for (const account of modified) await readHistory(account, { request });
       }),
     );
 
@@ -108,32 +106,32 @@ export function makePeople({
     act().catch(error => failures.push(error));
   }
 
-  async function operate(asked: OperatorWork): Promise<void> {
-    const work = { asked, beganAt: cloud.now(), answeredAt: Number.POSITIVE_INFINITY };
-    works.push(work);
-    await ask(asked);
-    work.answeredAt = cloud.now();
+  async function operate(command: OperatorCommand): Promise<void> {
+    const execution = { command, startedAt: cloud.now(), endedAt: Number.POSITIVE_INFINITY };
+    commands.push(execution);
+    await invoke(command);
+    execution.endedAt = cloud.now();
   }
 
   async function decryptAll(): Promise<void> {
     const encrypted = encryptedTexts();
-    const texts = await ask({ work: 'open', encrypted });
+    const texts = await invoke({ name: 'decrypt', encrypted });
     for (const [at, { text }] of encrypted.entries()) plaintexts.set(text, String(texts[at]));
   }
 
   /** Runs `events find` for one event in 20 and for all malformed events. */
   async function findEvents(): Promise<void> {
-    const wanted = publications.filter(({ isMalformed }, index) => isMalformed || index % 20 === 0);
-    const deliveryIds = [...new Set(wanted.map(({ deliveryId }) => deliveryId))];
-    const verdicts = await ask({ work: 'find', deliveryIds });
-    for (const [at, id] of deliveryIds.entries()) found.set(id, String(verdicts[at]));
+    const sample = publications.filter(({ isMalformed }, index) => isMalformed || index % 20 === 0);
+    const deliveryIds = [...new Set(sample.map(({ deliveryId }) => deliveryId))];
+    const results = await invoke({ name: 'find', deliveryIds });
+    for (const [at, id] of deliveryIds.entries()) verdicts.set(id, String(results[at]));
   }
 
-  async function ask(asked: OperatorWork): Promise<readonly unknown[]> {
-    const outcome = await new Promise<Outcome>(resolve => cloud.function(operatorName).invoke(asked, resolve));
-    if (outcome.status !== 'answered') throw new Error(`${asked.work} ${outcome.status}`);
-    const answer: unknown = outcome.result;
-    return Array.isArray(answer) ? answer : [];
+  async function invoke(command: OperatorCommand): Promise<readonly unknown[]> {
+    const outcome = await new Promise<Outcome>(resolve => cloud.function(operatorName).invoke(command, resolve));
+    if (outcome.status !== 'answered') throw new Error(`${command.name} ${outcome.status}`);
+    const result: unknown = outcome.result;
+    return Array.isArray(result) ? result : [];
   }
 
   /** Returns the encrypted texts of all webhook versions so far. */
@@ -147,7 +145,7 @@ export function makePeople({
 }
 
 /** The time at which integrators and operators read the results, in milliseconds after the start. */
-export const lastLook = 73 * minute;
+export const reviewAt = 73 * minute;
 
 function encryptedIn({ accountId, eventName: event, secrets, encryptedAuthorization }: Item): readonly Encrypted[] {
   const [account, eventName] = [String(accountId), String(event)];

@@ -7,11 +7,11 @@ import { audience, issuer } from '../token-stage.ts';
 import type { Evidence } from './evidence.ts';
 
 /** Checks the scope of each issued or introspected token. Refreshed tokens keep the login's scope, if it is still allowed. */
-export function judgeScopes({ requests, states }: Evidence, violate: Violate): void {
+export function checkScopes({ requests, states }: Evidence, violate: Violate): void {
   const scopes = new Map<unknown, string>();
   for (const request of requests) {
-    const { form, answer } = request;
-    const shown = answer?.body.active === true ? answer.body : claimsOf(tokensOf(request)?.access_token ?? '');
+    const { form, response } = request;
+    const shown = response?.body.active === true ? response.body : claimsOf(tokensOf(request)?.access_token ?? '');
     if (!shown) continue;
     const { scope = '', sid, sub, client_id } = shown;
     const isLogin = form.grant_type === 'password';
@@ -29,7 +29,7 @@ export function judgeScopes({ requests, states }: Evidence, violate: Violate): v
 }
 
 /** Checks the signature, the claims and the session of each issued token. */
-export function judgeAccessTokens({ world, requests, states }: Evidence, violate: Violate): void {
+export function checkAccessTokens({ world, requests, states }: Evidence, violate: Violate): void {
   const isSigned = makeSignatureCheck(world.tables.items('Keyring'));
   const seen = new Set<unknown>();
   for (const request of requests) {
@@ -42,11 +42,12 @@ export function judgeAccessTokens({ world, requests, states }: Evidence, violate
     seen.add(claims.jti);
     const [earliest, latest] = timesOf(request);
     const isOnTime = Number(claims.iat) >= Math.floor(earliest / 1_000) && Number(claims.iat) <= latest / 1_000;
-    const life = Number(claims.exp) - Number(claims.iat);
+    const lifetime = Number(claims.exp) - Number(claims.iat);
     const sessions = states.sessions(request, String(claims.sid));
-    if (!isOnTime || !sessions.some(session => session && isValidLifetime(life, Number(claims.exp), session)))
+    if (!isOnTime || !sessions.some(session => session && isValidLifetime(lifetime, Number(claims.exp), session)))
       violate('the times of a token are wrong', id);
-    if (tokens.expires_in !== life || tokens.scope !== claims.scope) violate('a response differs from its token', id);
+    if (tokens.expires_in !== lifetime || tokens.scope !== claims.scope)
+      violate('a response differs from its token', id);
     const isRightSession = sessions.some(
       session =>
         session?.userId === claims.sub &&

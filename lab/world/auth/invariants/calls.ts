@@ -3,9 +3,9 @@ import { hashName, type TokenRequest } from '../journal.ts';
 import type { Evidence } from './evidence.ts';
 
 /** Checks the number of DynamoDB calls and hashes of each request without faults, by operation and table. */
-export function judgeCalls(evidence: Evidence, violate: Violate): void {
+export function checkCalls(evidence: Evidence, violate: Violate): void {
   for (const request of evidence.requests) {
-    if (!evidence.isCalm(request)) continue;
+    if (!evidence.isFaultFree(request)) continue;
     const kind = kindOf(request, evidence);
     const callsByName = Map.groupBy(request.calls, ({ name }) => name);
     for (const [name, { length }] of callsByName) {
@@ -19,31 +19,31 @@ export function judgeCalls(evidence: Evidence, violate: Violate): void {
 type Kind = 'rejected client' | 'login' | 'rejected login' | 'locked login' | 'refresh' | 'revoke' | 'introspect';
 
 function kindOf(request: TokenRequest, { reasonOf }: Evidence): Kind {
-  const { endpoint, form, answer } = request;
-  if (answer?.status === 401) return 'rejected client';
+  const { endpoint, form, response } = request;
+  if (response?.status === 401) return 'rejected client';
   if (endpoint === 'revoke') return 'revoke';
   if (endpoint === 'introspect') return 'introspect';
   if (form.grant_type === 'refresh_token') return 'refresh';
   if (reasonOf(request) === 'user_locked') return 'locked login';
-  return answer?.status === 200 ? 'login' : 'rejected login';
+  return response?.status === 200 ? 'login' : 'rejected login';
 }
 
 /** The calls of every request. A request may read the keyring again if the process's copy is 30 s old. */
-const each = { 'Query Keyring': 2 };
+const everyRequest = { 'Query Keyring': 2 };
 
 /** The calls of every login, whether granted or rejected. */
-const eachLogin = { ...each, 'BatchGet Credentials Lockouts Clients': 1, 'BatchGet Users': 1 };
+const everyLogin = { ...everyRequest, 'BatchGet Credentials Lockouts Clients': 1, 'BatchGet Users': 1 };
 
 const maxCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
   'rejected client': {
-    ...each,
+    ...everyRequest,
     'BatchGet Credentials Lockouts Clients': 1,
     'BatchGet Users Sessions Clients': 1,
     'BatchGet Clients': 1,
   },
   /** A login updates a hash with outdated parameters. */
   login: {
-    ...eachLogin,
+    ...everyLogin,
     [hashName]: 2,
     'Update Credentials': 1,
     'Delete Lockouts': 1,
@@ -51,24 +51,24 @@ const maxCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
   },
   /** A failure may restart the failure count and the client's minute. A concurrent lock may end a session that the login created. */
   'rejected login': {
-    ...eachLogin,
+    ...everyLogin,
     [hashName]: 1,
     'Update Lockouts': 5,
     'Delete Lockouts': 1,
     'Put Sessions': 1,
     'Delete Sessions': 1,
   },
-  'locked login': eachLogin,
+  'locked login': everyLogin,
   /** One of several concurrent refreshes rotates the token. Without a grace period, the next refresh ends the session. */
   refresh: {
-    ...each,
+    ...everyRequest,
     'BatchGet Users Sessions Clients': 1,
     'Update Sessions': 2,
     'BatchGet Sessions': 1,
   },
-  revoke: { ...each, 'BatchGet Clients': 1, 'BatchGet Sessions': 1, 'Update Sessions': 1 },
+  revoke: { ...everyRequest, 'BatchGet Clients': 1, 'BatchGet Sessions': 1, 'Update Sessions': 1 },
   introspect: {
-    ...each,
+    ...everyRequest,
     'BatchGet Clients': 1,
     'BatchGet Clients Users Sessions': 1,
     'BatchGet Users Sessions': 1,

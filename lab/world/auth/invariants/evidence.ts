@@ -17,11 +17,11 @@ export function makeEvidence(world: TokenWorld, startedAt: number) {
   const verdicts = makeVerdicts(states, locks, makeSessionEnds(watched, journal));
   const reasons = readReasons(world);
   const reasonOf = ({ id }: TokenRequest) => reasons.get(id);
-  return { world, states, locks, verdicts, requests: journal.all(), isCalm, reasonOf };
+  return { world, states, locks, verdicts, requests: journal.all(), isFaultFree, reasonOf };
 
   /** Returns whether no faults occurred during a request or shortly before. */
-  function isCalm({ sentAt }: TokenRequest): boolean {
-    return faultClass === 'calm' || sentAt > startedAt + faultTime + 10 * second;
+  function isFaultFree({ sentAt }: TokenRequest): boolean {
+    return faultClass === 'none' || sentAt > startedAt + faultTime + 10 * second;
   }
 }
 

@@ -8,32 +8,32 @@ import type { Evidence } from './evidence.ts';
  * Checks the failure counts of addresses. Each verified wrong password must count exactly once, compute one hash, and count
  * for its client unless a lock rejected the login. A success must clear the count.
  */
-export function judgeLockoutCounts(evidence: Evidence, violate: Violate): void {
+export function checkLockoutCounts(evidence: Evidence, violate: Violate): void {
   const { watched, journal } = evidence.world;
   const clientWrites = watched.writesOf('Lockouts').filter(({ key }) => String(key.pk).startsWith('client#'));
-  const countedForClient = new Set(clientWrites.map(journal.authorOf));
+  const countedForClient = new Set(clientWrites.map(journal.requestOf));
   const byRequest = Map.groupBy(evidence.locks.writes, ({ request }) => request);
   for (const request of evidence.requests) {
     if (request.form.grant_type !== 'password') continue;
-    judgeCount(request, byRequest.get(request) ?? [], evidence, violate);
-    const isByLock = String(evidence.reasonOf(request)).startsWith('user_locked');
+    checkCount(request, byRequest.get(request) ?? [], evidence, violate);
+    const isLockRejection = String(evidence.reasonOf(request)).startsWith('user_locked');
     const isCounted = countedForClient.has(request);
-    if (isCounted && isByLock) violate('a login rejected by a lock counts for its client', request.id);
-    if (!isCounted && !isByLock && evidence.isCalm(request) && isVerified(request, evidence))
+    if (isCounted && isLockRejection) violate('a login rejected by a lock counts for its client', request.id);
+    if (!isCounted && !isLockRejection && evidence.isFaultFree(request) && isVerified(request, evidence))
       violate('a rejected password does not count for its client', request.id);
   }
-  judgeSteps(evidence, violate);
+  checkSteps(evidence, violate);
 }
 
 /** Checks the count of one login. Only the audit log, not the response, shows whether the service verified the password. */
-function judgeCount(request: TokenRequest, writes: readonly LockWrite[], evidence: Evidence, violate: Violate): void {
-  const { id, answer, calls } = request;
+function checkCount(request: TokenRequest, writes: readonly LockWrite[], evidence: Evidence, violate: Violate): void {
+  const { id, response, calls } = request;
   const failures = writes.filter(({ kind }) => kind === 'failure').length;
   const successes = writes.length - failures;
-  if (answer?.status === 200 && (failures > 0 || successes === 0))
+  if (response?.status === 200 && (failures > 0 || successes === 0))
     violate('a granted login is not recorded as a success', id);
-  if (!answer || answer.status >= 500 || answer.status === 200) {
-    if (failures > maxTimes(request)) violate('a failure counts too often', id);
+  if (!response || response.status >= 500 || response.status === 200) {
+    if (failures > maxCountOf(request)) violate('a failure counts too often', id);
     return;
   }
   const reason = evidence.reasonOf(request);
@@ -41,11 +41,11 @@ function judgeCount(request: TokenRequest, writes: readonly LockWrite[], evidenc
   const hashes = calls.filter(({ name }) => name === hashName).length;
   if (hashes !== 1 && wasVerified) violate(`a rejected password computed ${hashes} hashes`, id);
   const limit = evidence.locks.limitOf(request);
-  if (answer.status === 429 ? limit === 'never' : limit === 'always' && wasVerified)
-    violate(`status ${answer.status}, but the client limit was ${limit} reached`, id);
+  if (response.status === 429 ? limit === 'never' : limit === 'always' && wasVerified)
+    violate(`status ${response.status}, but the client limit was ${limit} reached`, id);
   if (!wasVerified && failures > 0) violate(`a login rejected as ${reason} counts as a failure`, id);
   if (wasVerified && failures === 0) violate('a failure does not count', id);
-  if (wasVerified && failures > maxTimes(request)) violate('a failure counts too often', id);
+  if (wasVerified && failures > maxCountOf(request)) violate('a failure counts too often', id);
   if (reason === 'user_locked' && writes.length > 0) violate('a login rejected by a lock wrote to the table', id);
   if (reason === 'user_locked' && hashes > 0) violate('a login rejected by a lock computed a hash', id);
 }
@@ -55,7 +55,7 @@ function isVerified(request: TokenRequest, { reasonOf }: Evidence): boolean {
 }
 
 /** Returns the maximum count of a failure. A write that the SDK retries may count twice if other logins failed in between. */
-function maxTimes({ calls }: TokenRequest): number {
+function maxCountOf({ calls }: TokenRequest): number {
   const writes = calls.filter(({ name }) => name === 'Update Lockouts');
   return 1 + writes.reduce((sum, { attempts = 3 }) => sum + attempts - 1, 0);
 }
@@ -69,11 +69,11 @@ const verifiedReasons = new Set([
   'user_locked_meanwhile',
 ]);
 
-function judgeSteps({ locks }: Evidence, violate: Violate): void {
-  for (const { before, item, at, kind, request, counted } of locks.writes) {
+function checkSteps({ locks }: Evidence, violate: Violate): void {
+  for (const { before, item, at, kind, request, expectedFailures } of locks.writes) {
     const isSuccess = kind === 'success';
     if (isSuccess && lockEnd(before) > at + clockError) violate('a success was recorded during a lock', request.id);
-    if (Number(item?.failures ?? 0) !== counted)
+    if (Number(item?.failures ?? 0) !== expectedFailures)
       violate(isSuccess ? 'failures remain after a success' : 'a failure does not count as one', request.id);
   }
 }

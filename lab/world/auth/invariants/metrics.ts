@@ -3,15 +3,15 @@ import type { TokenRequest } from '../journal.ts';
 import type { Evidence } from './evidence.ts';
 
 /** Checks that the sums of the metrics match the responses. A crashed process did not record its last request. */
-export function judgeMetrics({ world, requests, reasonOf }: Evidence, violate: Violate): void {
+export function checkMetrics({ world, requests, reasonOf }: Evidence, violate: Violate): void {
   const counted = new Map<string, number>();
   for (const { metric, value } of world.metrics.all()) counted.set(metric, (counted.get(metric) ?? 0) + value);
   const reuses = requests.filter(request => reasonOf(request) === 'refresh_token_reused').length;
-  const answered = Map.groupBy(
-    requests.filter(({ answer }) => answer),
+  const responsesByMetric = Map.groupBy(
+    requests.filter(({ response }) => response),
     metricOf,
   );
-  const expected = new Map([...answered].map(([metric, group]) => [metric, group.length]));
+  const expected = new Map([...responsesByMetric].map(([metric, group]) => [metric, group.length]));
   if (reuses > 0) expected.set('RefreshTokenReuse', reuses);
   for (const metric of new Set([...counted.keys(), ...expected.keys()])) {
     const [sum, expectedSum] = [counted.get(metric) ?? 0, expected.get(metric) ?? 0];
@@ -19,9 +19,9 @@ export function judgeMetrics({ world, requests, reasonOf }: Evidence, violate: V
   }
 }
 
-function metricOf({ endpoint, form, answer }: TokenRequest): string {
-  if (answer?.status !== 200)
-    return String(answer?.body.error).replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+function metricOf({ endpoint, form, response }: TokenRequest): string {
+  if (response?.status !== 200)
+    return String(response?.body.error).replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
   if (endpoint === 'revoke') return 'TokenRevoked';
   if (endpoint === 'introspect') return 'TokenIntrospected';
   return form.grant_type === 'password' ? 'TokenIssued' : 'TokenRefreshed';

@@ -6,13 +6,13 @@ import { tokensOf } from '../journal.ts';
 import type { Evidence } from './evidence.ts';
 
 /** Checks the rotation of refresh tokens. A token has one successor, and its reuse or revocation ends the session. */
-export function judgeRotation(evidence: Evidence, violate: Violate): void {
-  judgeCounters(evidence, violate);
-  judgeSuccessors(evidence, violate);
-  judgeEnds(evidence, violate);
+export function checkRotation(evidence: Evidence, violate: Violate): void {
+  checkCounters(evidence, violate);
+  checkSuccessors(evidence, violate);
+  checkEnds(evidence, violate);
 }
 
-function judgeCounters({ world }: Evidence, violate: Violate): void {
+function checkCounters({ world }: Evidence, violate: Violate): void {
   for (const { before, item, key } of world.watched.writesOf('Sessions')) {
     const [earlier, later] = [parseSession(before), parseSession(item)];
     if (!earlier || !later) continue;
@@ -25,7 +25,7 @@ function judgeCounters({ world }: Evidence, violate: Violate): void {
   }
 }
 
-function judgeSuccessors({ requests }: Evidence, violate: Violate): void {
+function checkSuccessors({ requests }: Evidence, violate: Violate): void {
   const successors = new Map<string, string>();
   for (const request of requests) {
     const [presented, successor] = [request.form.refresh_token, tokensOf(request)?.refresh_token];
@@ -41,11 +41,11 @@ function judgeSuccessors({ requests }: Evidence, violate: Violate): void {
 }
 
 /** Checks that a session has ended after a revocation or a reused token. */
-function judgeEnds({ world, requests, verdicts, states }: Evidence, violate: Violate): void {
+function checkEnds({ world, requests, verdicts, states }: Evidence, violate: Violate): void {
   for (const request of requests) {
-    const { id, endpoint, form, answer, endedAt = 0 } = request;
-    if (!answer || answer.status >= 500) continue;
-    const revoked = endpoint === 'revoke' && answer.status === 200 ? sessionIdIn(form.token) : undefined;
+    const { id, endpoint, form, response, endedAt = 0 } = request;
+    if (!response || response.status >= 500) continue;
+    const revoked = endpoint === 'revoke' && response.status === 200 ? sessionIdIn(form.token) : undefined;
     const isUsed = () =>
       verdicts.tokenStatesOf(request, form.refresh_token ?? '', form.client_id).every(is => is === 'used');
     const isAllowed = () =>
@@ -54,7 +54,7 @@ function judgeEnds({ world, requests, verdicts, states }: Evidence, violate: Vio
       form.refresh_token !== undefined && isUsed() && isAllowed() ? sessionIdIn(form.refresh_token) : undefined;
     const ended = revoked ?? reused;
     if (ended === undefined) continue;
-    const session = parseSession(world.watched.at('Sessions', sessionKey('Sessions', ended).key, endedAt));
+    const session = parseSession(world.watched.itemAt('Sessions', sessionKey('Sessions', ended).key, endedAt));
     if (session && session.revokedAt === undefined) {
       violate(revoked !== undefined ? 'session not ended after revocation' : 'session not ended after reuse', id);
     }

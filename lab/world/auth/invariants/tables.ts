@@ -6,7 +6,7 @@ import { claimsOf } from '../access-tokens.ts';
 import type { Evidence } from './evidence.ts';
 
 /** Checks the tables at the end. Each item must expire and belong to an existing record. */
-export function judgeTables({ world, requests, isCalm }: Evidence, violate: Violate): void {
+export function checkTables({ world, requests, isFaultFree }: Evidence, violate: Violate): void {
   const { tables } = world;
   const ids = (table: string, name: string) => new Set(tables.items(table).map(item => item[name]));
   const [users, clients, keys] = [ids('Users', 'userId'), ids('Clients', 'clientId'), ids('Keyring', 'keyId')];
@@ -25,18 +25,18 @@ export function judgeTables({ world, requests, isCalm }: Evidence, violate: Viol
     violate('a user without a credential, or a credential without a user', login);
   const hashes = new Map(tables.items('Credentials').map(({ userId, passwordHash }) => [userId, passwordHash]));
   for (const request of requests) {
-    const isLogin = request.form.grant_type === 'password' && request.answer?.status === 200 && isCalm(request);
-    const { sub } = { ...(isLogin && claimsOf(String(request.answer?.body.access_token))) };
+    const isLogin = request.form.grant_type === 'password' && request.response?.status === 200 && isFaultFree(request);
+    const { sub } = { ...(isLogin && claimsOf(String(request.response?.body.access_token))) };
     if (isLogin && !String(hashes.get(sub)).startsWith('$argon2id$v=19$m=19456,t=2,p=1$'))
       violate('a login did not update the hash parameters', request.id);
   }
   for (const item of tables.items('Lockouts')) {
     if (typeof item.ttl !== 'number') violate('an item without a TTL', String(item.pk));
-    if (String(item.pk).startsWith('lock#')) judgeLockoutItem(item, violate);
+    if (String(item.pk).startsWith('lock#')) checkLockoutItem(item, violate);
   }
 }
 
-function judgeLockoutItem({ pk, failures, lastFailureAt, latestFailure, ttl }: Item, violate: Violate): void {
+function checkLockoutItem({ pk, failures, lastFailureAt, latestFailure, ttl }: Item, violate: Violate): void {
   const isComplete =
     Number(failures) > 0 && Boolean(latestFailure) && ttl === Math.ceil((Number(lastFailureAt) + day) / 1_000);
   if (!isComplete) violate('a failure count is incomplete', String(pk));

@@ -1,12 +1,12 @@
 import { pick, type Random, shuffled } from '../../../../tools/support/random.ts';
 import { second } from '../../times.ts';
+import type { Actions } from '../actions.ts';
 import type { Population, WorldUser } from '../population.ts';
-import type { Scene } from '../scene.ts';
 
 /** Runs operators' commands in random order, while users log in. */
-export async function operateNow(scene: Scene, { clients, users }: Population, random: Random) {
-  const { operate, pause } = scene;
-  const anyone = () => pick([users.ana, users.bia, users.caio, users.duda], random);
+export async function runOperators(actions: Actions, { clients, users }: Population, random: Random) {
+  const { operate, pause } = actions;
+  const randomUser = () => pick([users.ana, users.bia, users.caio, users.duda], random);
   const tasks = [changePassword, changeLogin, disableUser, disableClient, unlock, endSessions, onlyRefresh, changeRole];
   for (const task of shuffled(tasks, random)) {
     await pause((5 + random() * 30) * second);
@@ -14,7 +14,7 @@ export async function operateNow(scene: Scene, { clients, users }: Population, r
   }
 
   async function changePassword(): Promise<void> {
-    const user: WorldUser = anyone();
+    const user: WorldUser = randomUser();
     const password = `${user.password}, changed`;
     await operate({ name: 'set-password', user: { ...user, password } });
     user.password = password;
@@ -22,7 +22,7 @@ export async function operateNow(scene: Scene, { clients, users }: Population, r
 
   /** Changes one user concurrently by two operators. An operator retries a rejected change. */
   async function changeLogin(): Promise<void> {
-    const user: WorldUser = anyone();
+    const user: WorldUser = randomUser();
     const [email, password] = [`new.${user.email}`, `${user.password}, replaced`];
     const move = { name: 'set-email', user: { ...user, email } } as const;
     const change = { name: 'set-password', user: { ...user, password } } as const;
@@ -33,7 +33,7 @@ export async function operateNow(scene: Scene, { clients, users }: Population, r
   }
 
   async function disableUser(): Promise<void> {
-    const user = anyone();
+    const user = randomUser();
     await operate({ name: 'disable-user', user });
     await pause(random() * 10 * second);
     await operate({ name: 'enable-user', user });
@@ -50,13 +50,13 @@ export async function operateNow(scene: Scene, { clients, users }: Population, r
   }
 
   async function endSessions(): Promise<void> {
-    await operate({ name: 'end-user-sessions', user: anyone() });
+    await operate({ name: 'end-user-sessions', user: randomUser() });
     await operate({ name: 'end-client-sessions', client: clients.web });
     await operate({ name: 'unbind-client', client: clients.bound });
   }
 
   async function onlyRefresh(): Promise<void> {
-    await operate({ name: 'only-refresh', client: clients.keeper });
+    await operate({ name: 'only-refresh', client: clients.refreshOnly });
   }
 
   async function changeRole(): Promise<void> {

@@ -3,27 +3,27 @@ import { eventName, publicationOf } from './arrival.ts';
 import { makeWorld } from './make-world.ts';
 import { makeWorldRuntime } from './process-runtime.ts';
 import type { Reaction } from './receivers.ts';
-import type { Answered } from './requests.ts';
+import type { CompletedRequest } from './requests.ts';
 import { queueOf, stageValuesOf } from './stage.ts';
 import { minute, second } from './times.ts';
 
 /** The actions that a scenario can use. Times are in milliseconds. */
-export type Scene = Awaited<ReturnType<typeof openScene>>;
+export type Scenario = Awaited<ReturnType<typeof startScenario>>;
 
 /** Runs a scenario with one account and deterministic faults, on the real compositions in virtual time. */
-export async function playScene(play: (scene: Scene) => Promise<void>, faults: FaultPlan = {}): Promise<void> {
-  const scene = await openScene(faults);
+export async function runScenario(act: (scenario: Scenario) => Promise<void>, faults: FaultPlan = {}): Promise<void> {
+  const scenario = await startScenario(faults);
   try {
-    await play(scene);
+    await act(scenario);
   } finally {
-    scene.end();
+    scenario.end();
   }
 }
 
-async function openScene(faults: FaultPlan) {
+async function startScenario(faults: FaultPlan) {
   const processes: ProcessRuntime['process'][] = [];
-  const world = makeWorld(1, 'calm', undefined, {
-    accounts: [{ id: account, host, kind: undefined, isRestless: true }],
+  const world = makeWorld(1, 'none', undefined, {
+    accounts: [{ id: account, host, kind: undefined, isModified: true }],
     ...{ publications: [], hasPeople: false, faults },
     stage: {
       values: {
@@ -39,7 +39,7 @@ async function openScene(faults: FaultPlan) {
   });
   const { cloud, step, run, end } = world;
   let events = 0;
-  await world.begin();
+  await world.start();
   return { step, run, end, endFaults: cloud.endFaults, at, kill, register, request, publish, delivery, posts };
 
   /** Schedules `act`. The virtual clock advances during `step` and `run`. */
@@ -49,13 +49,13 @@ async function openScene(faults: FaultPlan) {
 
   /** Kills all processes of a function. */
   function kill(functionName: string): void {
-    for (const process of processes) if (process.functionName === functionName) process.kill('by the scene');
+    for (const process of processes) if (process.functionName === functionName) process.kill('by the scenario');
   }
 
   /** Registers a webhook. Calls `react` with the number of each POST, from 1. */
   async function register(react: (post: number) => Reaction): Promise<void> {
     let number = 0;
-    world.receivers.react(host, () => {
+    world.receivers.setReaction(host, () => {
       number += 1;
       return react(number);
     });
@@ -63,13 +63,17 @@ async function openScene(faults: FaultPlan) {
   }
 
   /** Sends a request and returns the body of its response. @throws {Error} if the status is not 2xx. */
-  async function request(method: string, path: string, body?: Answered['body']): Promise<Answered['answer']> {
-    const responses: Answered[] = [];
-    void world.request(method, path, { account, body }).then(one => responses.push(one));
-    await cloud.runUntilSo(() => responses.length > 0);
-    const [{ status, answer } = { status: 0, answer: {} }] = responses;
-    if (status < 200 || status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answer)}`);
-    return answer;
+  async function request(
+    method: string,
+    path: string,
+    body?: CompletedRequest['body'],
+  ): Promise<CompletedRequest['response']> {
+    const completed: CompletedRequest[] = [];
+    void world.request(method, path, { account, body }).then(one => completed.push(one));
+    await cloud.runUntilSo(() => completed.length > 0);
+    const [{ status, response } = { status: 0, response: {} }] = completed;
+    if (status < 200 || status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(response)}`);
+    return response;
   }
 
   /** Publishes an event. Returns the id of its delivery. */
@@ -93,7 +97,6 @@ async function openScene(faults: FaultPlan) {
   }
 }
 
-/** The path of the webhook. */
 export const webhookPath = `/v1/webhooks/${eventName}`;
 
 const account = 'conta-1';

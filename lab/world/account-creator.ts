@@ -11,7 +11,7 @@ import { ownUrls, type Tokens } from './stage.ts';
 import { second } from './times.ts';
 
 /** Creates the functions that add the integrators' client, and an admin of an account with a session and a token. */
-export function makeAdmission({ dynamo, kms, time, random }: WorldRuntime, tokens: Tokens) {
+export function makeAccountCreator({ dynamo, kms, time, random }: WorldRuntime, tokens: Tokens) {
   const makeId = makeRandomIds(random);
   const keyring = makeKeyring({ ...time, dynamo, kms, table: 'Keyring' });
   const mint = makeAccessTokenMint({
@@ -29,7 +29,7 @@ export function makeAdmission({ dynamo, kms, time, random }: WorldRuntime, token
     hash: async () => 'no login',
   });
   const sessions = makeSessionStore({ ...time, dynamo, table: 'Sessions' });
-  return { addClient, admit };
+  return { addClient, createAccount };
 
   /** Adds the client that all integrators use. */
   async function addClient(): Promise<void> {
@@ -51,7 +51,7 @@ export function makeAdmission({ dynamo, kms, time, random }: WorldRuntime, token
   }
 
   /** Creates an admin of an account, and the access token for the account's requests. */
-  async function admit(accountId: string): Promise<void> {
+  async function createAccount(accountId: string): Promise<void> {
     const createdAt = time.now();
     const email = `${accountId}-${createdAt}@example.com`;
     const { userId, version } = await users.createUser({ email, password: '', accountId, role: 'admin' });

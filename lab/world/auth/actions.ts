@@ -2,19 +2,19 @@ import type { VirtualCloud } from '@emissor/cloud/virtual';
 import type { TokenResponse } from '../../../lambdas/auth/answers.ts';
 import { CliError } from '../../../ops/stage/operator.ts';
 import { makeRandom, type Random } from '../../../tools/support/random.ts';
-import { type Commanded, type Endpoint, type Form, type Journal, type TokenRequest, tokensOf } from './journal.ts';
+import { type CommandRecord, type Endpoint, type Form, type Journal, type TokenRequest, tokensOf } from './journal.ts';
 import type { Command } from './operators.ts';
 import type { WorldClient, WorldUser } from './population.ts';
-import type { Responded } from './token-functions.ts';
+import type { FunctionResult } from './token-functions.ts';
 
 /** The actions of simulated users and operators. */
-export type Scene = ReturnType<typeof makeScene>;
+export type Actions = ReturnType<typeof makeActions>;
 
 /** Creates the actions of simulated users and operators. Their code runs outside the virtual processes, exactly when scheduled. */
-export function makeScene({ cloud, journal, seed }: SceneParts) {
+export function makeActions({ cloud, journal, seed }: ActionsParts) {
   const failures: unknown[] = [];
-  let people = 0;
-  return { now: cloud.now, pause, until, enter, send, logIn, refresh, operate, failures: () => failures };
+  let users = 0;
+  return { now: cloud.now, pause, until, startUser, send, logIn, refresh, operate, failures: () => failures };
 
   function pause(milliseconds: number): Promise<void> {
     return until(cloud.now() + milliseconds);
@@ -27,9 +27,9 @@ export function makeScene({ cloud, journal, seed }: SceneParts) {
   }
 
   /** Starts a simulated user with a separate random number generator. */
-  function enter(act: (random: Random) => Promise<void>): void {
-    people += 1;
-    const random = makeRandom(seed * 10_007 + people);
+  function startUser(act: (random: Random) => Promise<void>): void {
+    users += 1;
+    const random = makeRandom(seed * 10_007 + users);
     pause(random() * 1_000)
       .then(() => act(random))
       .catch(error => failures.push(error));
@@ -38,12 +38,12 @@ export function makeScene({ cloud, journal, seed }: SceneParts) {
   /** Sends a request. Resolves when the sender has received the response, or when the process has crashed. */
   async function send(endpoint: Endpoint, form: Form, ip = '198.51.100.1'): Promise<TokenRequest> {
     await pause(latency);
-    const request = journal.begin(endpoint, form, ip);
+    const request = journal.addRequest(endpoint, form, ip);
     await new Promise<void>(resolve => {
       cloud.function(endpoint).invoke({ requestId: request.id }, outcome => {
         request.endedAt = cloud.now();
         if (outcome.status === 'failed') failures.push(outcome.error);
-        if (outcome.status === 'answered') request.answer = parseAnswer(outcome.result);
+        if (outcome.status === 'answered') request.response = parseResponse(outcome.result);
         resolve();
       });
     });
@@ -66,19 +66,19 @@ export function makeScene({ cloud, journal, seed }: SceneParts) {
     return tokensOf(await send('token', form));
   }
 
-  /** Runs an operator's command. Returns false if the command is rejected. A rejection fails the world unless `mayBeRefused`. */
-  async function operate(command: Command, mayBeRefused = false): Promise<boolean> {
-    const about = 'user' in command ? command.user.userId : command.client.clientId;
-    const commanded: Commanded = { name: command.name, about, sentAt: cloud.now() };
-    journal.commands.push(commanded);
+  /** Runs an operator's command. Returns false if the command is rejected. A rejection fails the world unless `mayBeRejected`. */
+  async function operate(command: Command, mayBeRejected = false): Promise<boolean> {
+    const subjectId = 'user' in command ? command.user.userId : command.client.clientId;
+    const record: CommandRecord = { name: command.name, subjectId, sentAt: cloud.now() };
+    journal.commands.push(record);
     return new Promise(resolve => {
       cloud.function('operators').invoke(command, outcome => {
-        commanded.endedAt = cloud.now();
-        const isRefused = outcome.status === 'failed' && mayBeRefused && outcome.error instanceof CliError;
-        if (isRefused)
-          journal.commands.splice(journal.commands.indexOf(commanded), 1); // no change was made
+        record.endedAt = cloud.now();
+        const isRejected = outcome.status === 'failed' && mayBeRejected && outcome.error instanceof CliError;
+        if (isRejected)
+          journal.commands.splice(journal.commands.indexOf(record), 1); // no change was made
         else if (outcome.status === 'failed') failures.push(outcome.error);
-        resolve(!isRefused);
+        resolve(!isRejected);
       });
     });
   }
@@ -89,9 +89,9 @@ export function credentialsOf({ clientId, clientSecret }: WorldClient): Form {
   return { client_id: clientId, client_secret: clientSecret };
 }
 
-interface SceneParts {
+interface ActionsParts {
   readonly cloud: Pick<VirtualCloud, 'now' | 'at' | 'function'>;
-  readonly journal: Pick<Journal, 'begin' | 'commands'>;
+  readonly journal: Pick<Journal, 'addRequest' | 'commands'>;
   readonly seed: number;
 }
 
@@ -102,7 +102,7 @@ interface Login extends Pick<WorldUser, 'email' | 'password'> {
 /** The one-way latency between a sender and the gateway, in milliseconds. */
 const latency = 15;
 
-function parseAnswer(result: unknown) {
-  const { answer }: Partial<Responded> = { ...(typeof result === 'object' && result) };
-  return answer;
+function parseResponse(result: unknown) {
+  const { response }: Partial<FunctionResult> = { ...(typeof result === 'object' && result) };
+  return response;
 }

@@ -8,7 +8,7 @@ export async function repeatedAfterColdStarts(): Promise<number> {
   const period = { from: 0, until: 3 * minute };
   const tenant = receiver(burstsEvery(30_000)(period, zero), () => 3_000);
   const { posts } = await runTenants({ situation: inOrder, seed: 1, period, tenants: [tenant] });
-  return posts - tenant.publishes.length;
+  return posts - tenant.publishTimes.length;
 }
 
 /**
@@ -36,9 +36,9 @@ function zero(): number {
   return 0;
 }
 
-function receiver(publishes: readonly number[], responseTime: ResponseTime): Tenant {
+function receiver(publishTimes: readonly number[], responseTime: ResponseTime): Tenant {
   return {
-    ...{ account: 'receiver', webhook: 'receiver', part: 'bystander', resolves: 2, publishes },
-    behave: (...args) => ({ answers: responseTime(...args), isSuccess: true }),
+    ...{ account: 'receiver', webhook: 'receiver', role: 'bystander', resolutionMs: 2, publishTimes },
+    behave: (...args) => ({ responseMs: responseTime(...args), isSuccess: true }),
   };
 }

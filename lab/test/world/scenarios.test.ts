@@ -1,13 +1,13 @@
 import type { FaultPlan } from '@emissor/cloud/virtual';
 import { expect, test } from 'vitest';
 import type { Reaction } from '../../world/receivers.ts';
-import { playScene, webhookPath } from '../../world/scene.ts';
+import { runScenario, webhookPath } from '../../world/scenario.ts';
 
 const responds = (status: number): Reaction => ({ status, afterMs: 50 });
 const hangs: Reaction = { status: 200, afterMs: Number.POSITIVE_INFINITY };
 
 test('A delivery to a receiver that hangs fails after all retries, even if a process crashes.', () =>
-  playScene(async ({ register, publish, step, kill, run, delivery, posts }) => {
+  runScenario(async ({ register, publish, step, kill, run, delivery, posts }) => {
     await register(() => hangs);
     const id = publish();
     await step(3_000);
@@ -18,7 +18,7 @@ test('A delivery to a receiver that hangs fails after all retries, even if a pro
   }));
 
 test('The third attempt delivers an event after two failures.', () =>
-  playScene(async ({ register, publish, run, delivery, posts }) => {
+  runScenario(async ({ register, publish, run, delivery, posts }) => {
     await register(post => responds(post <= 2 ? 500 : 200));
     const id = publish();
     await run();
@@ -27,7 +27,7 @@ test('The third attempt delivers an event after two failures.', () =>
   }));
 
 test('A 410 response suspends the webhook and holds its deliveries.', () =>
-  playScene(async ({ register, publish, run, request, delivery, posts }) => {
+  runScenario(async ({ register, publish, run, request, delivery, posts }) => {
     await register(() => responds(410));
     const gone = publish();
     await run();
@@ -40,28 +40,28 @@ test('A 410 response suspends the webhook and holds its deliveries.', () =>
   }));
 
 test('A crash between the POST and the write of its outcome duplicates the POST and does not lose the event.', () => {
-  let posted = false;
-  let died = false;
+  let hasPosted = false;
+  let hasCrashed = false;
   const fateOf: FaultPlan['fateOf'] = ({ service }) => {
-    const dies = posted && !died && service === 'dynamodb';
-    died ||= dies;
-    posted ||= service === 'post';
-    return dies ? 'dies_before' : 'fine';
+    const mustCrash = hasPosted && !hasCrashed && service === 'dynamodb';
+    hasCrashed ||= mustCrash;
+    hasPosted ||= service === 'post';
+    return mustCrash ? 'dies_before' : 'fine';
   };
-  return playScene(
+  return runScenario(
     async ({ register, publish, run, delivery, posts }) => {
       await register(() => responds(200));
       const id = publish();
       await run();
       expect(await delivery(id)).toEqual({ state: 'entregue', results: ['entregue'] });
-      expect([died, posts(id)]).toEqual([true, [200, 200]]);
+      expect([hasCrashed, posts(id)]).toEqual([true, [200, 200]]);
     },
     { fateOf },
   );
 });
 
 test('The consumer POSTs a message once if SQS delivers it twice.', () =>
-  playScene(
+  runScenario(
     async ({ register, publish, at, run, endFaults, delivery, posts }) => {
       await register(() => responds(200));
       const id = publish();
@@ -74,7 +74,7 @@ test('The consumer POSTs a message once if SQS delivers it twice.', () =>
   ));
 
 test('Deleting a webhook cancels its waiting deliveries, and a new webhook does not receive them.', () =>
-  playScene(async ({ register, publish, step, request, run, delivery, posts }) => {
+  runScenario(async ({ register, publish, step, request, run, delivery, posts }) => {
     await register(() => responds(500));
     const id = publish();
     await step(2_000);

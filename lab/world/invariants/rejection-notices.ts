@@ -1,56 +1,57 @@
 import { noticesPerMinute } from '../../../lambdas/delivery/intake/rejection-notices.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { World } from '../make-world.ts';
-import { deadLetters, queueOf, refusedTopic } from '../stage.ts';
+import { deadLetters, queueOf, rejectedEventsTopic } from '../stage.ts';
 import { minute, second } from '../times.ts';
+import { isCrash } from '../world-result.ts';
 import type { Evidence } from './evidence.ts';
-import type { Judgement, Violate } from './violation.ts';
+import type { Check, Violate } from './violation.ts';
 
 /**
  * Checks the rejection notices. Publishers must receive at least the first ten notices of each minute and reason. A copy
  * must cause a notice if it differs from the stored event.
  */
-export function judgeRefusals(
+export function checkRejectionNotices(
   { cloud, bodies, metrics, faultClass }: World,
   evidence: () => Evidence,
   violate: Violate,
-): Judgement {
-  const mayDie = faultClass === 'deaths' || faultClass === 'all';
-  return { judgeEnd };
+): Check {
+  const mayCrash = faultClass === 'crashes' || faultClass === 'all';
+  return { checkAtEnd };
 
-  function judgeEnd(): void {
-    if (faultClass === 'deaths' || faultClass === 'calm') judgeDeadLetters();
-    judgeCopies();
+  function checkAtEnd(): void {
+    if (faultClass === 'crashes' || faultClass === 'none') checkDeadLetters();
+    checkCopies();
     for (const { origin, detail } of sentTo(deadLetters.queue)) {
       const isReported = ['reason', 'detail', 'sender'].every(name => detail.includes(`"${name}":{`));
       if (origin !== undefined && !isReported) violate(`${origin} became a dead-letter message without all attributes`);
     }
-    const rejected = readRefused();
+    const rejected = readRejections();
     const notices = readNotices();
     for (const reason of new Set(rejected.map(one => one.reason))) {
       const rejections = rejected.filter(one => one.reason === reason);
       const own = notices.filter(one => one.reason === reason);
-      judgeReason(reason, rejections, own);
+      checkReason(reason, rejections, own);
     }
-    const known = new Set(rejected.map(({ messageId }) => messageId));
+    const rejectedIds = new Set(rejected.map(({ messageId }) => messageId));
     for (const { messageId } of notices) {
-      if (!known.has(messageId)) violate(`a notice of message ${messageId}, which was not rejected`);
+      if (!rejectedIds.has(messageId)) violate(`a notice of message ${messageId}, which was not rejected`);
     }
   }
 
   /** Checks that a message is moved once, unless its process crashes during the move. A redriven message may be moved again. */
-  function judgeDeadLetters(): void {
-    const deaths = cloud.trace(({ kind, text }) => kind === 'process' && text.includes(' dies: ')).map(({ at }) => at);
+  function checkDeadLetters(): void {
+    const crashes = cloud.trace(isCrash).map(({ at }) => at);
     const redriven = new Set(sentTo(queueOf.first).map(({ origin }) => origin));
     const moved = Map.groupBy(sentTo(deadLetters.queue), ({ origin }) => origin);
     for (const [origin, [first, again]] of moved) {
       if (!first || !again || origin === undefined || redriven.has(origin)) continue;
-      const hasDied = deaths.some(at => Math.abs(at - first.at) < maxMove); // its last calls may still arrive
-      if (!hasDied) violate(`${origin} is in the dead-letter queue twice`);
+      const hasCrashed = crashes.some(at => Math.abs(at - first.at) < maxMoveTime); // its last calls may still arrive
+      if (!hasCrashed) violate(`${origin} is in the dead-letter queue twice`);
     }
   }
 
-  function judgeCopies(): void {
+  function checkCopies(): void {
     for (const { at, text } of cloud.logs({ text: copyLine })) {
       const { message = '', messageId = '', deliveryId = '' }: Partial<Record<string, string>> = JSON.parse(text);
       const changes = evidence().deliveries.get(deliveryId) ?? [];
@@ -72,46 +73,46 @@ export function judgeRefusals(
       }));
   }
 
-  function judgeReason(reason: string, rejections: readonly Refused[], notices: readonly Notice[]): void {
-    const noticed = new Set(notices.map(({ messageId }) => messageId));
-    const rejected = new Set(rejections.map(({ messageId }) => messageId));
-    const isComplete = noticed.size >= Math.min(noticesPerMinute, rejected.size);
-    if (!isComplete && !mayDie && metrics.sum('NoticeNotSent') === 0)
-      violate(`${reason}: ${noticed.size} notices of ${rejections.length} events, and NoticeNotSent is 0`);
-    if (faultClass !== 'calm') return;
-    if (!isComplete) violate(`${reason}: ${noticed.size} notices of ${rejections.length} events without faults`);
-    if (noticed.size < notices.length) violate(`${reason}: two notices of one event without faults`);
+  function checkReason(reason: string, rejections: readonly Rejection[], notices: readonly Notice[]): void {
+    const notifiedIds = new Set(notices.map(({ messageId }) => messageId));
+    const rejectedIds = new Set(rejections.map(({ messageId }) => messageId));
+    const isComplete = notifiedIds.size >= Math.min(noticesPerMinute, rejectedIds.size);
+    if (!isComplete && !mayCrash && metrics.sum('NoticeNotSent') === 0)
+      violate(`${reason}: ${notifiedIds.size} notices of ${rejections.length} events, and NoticeNotSent is 0`);
+    if (faultClass !== 'none') return;
+    if (!isComplete) violate(`${reason}: ${notifiedIds.size} notices of ${rejections.length} events without faults`);
+    if (notifiedIds.size < notices.length) violate(`${reason}: two notices of one event without faults`);
     for (const minuteIndex of new Set(rejections.map(minuteOf))) {
       if (rejections.some(one => isNearBoundary(one, minuteIndex))) continue;
-      const ofMinute = new Set(
+      const idsInMinute = new Set(
         rejections.filter(one => minuteOf(one) === minuteIndex).map(({ messageId }) => messageId),
       );
-      const noticedInMinute = ofMinute.intersection(noticed).size;
-      const due = Math.min(noticesPerMinute, ofMinute.size);
-      if (noticedInMinute < due)
-        violate(`${reason}: ${noticedInMinute} notices of ${ofMinute.size} events in a minute`);
+      const notifiedInMinute = idsInMinute.intersection(notifiedIds).size;
+      const due = Math.min(noticesPerMinute, idsInMinute.size);
+      if (notifiedInMinute < due)
+        violate(`${reason}: ${notifiedInMinute} notices of ${idsInMinute.size} events in a minute`);
     }
   }
 
   /** Returns the rejections in the log. A message that arrives twice is rejected twice. */
-  function readRefused(): readonly Refused[] {
-    return cloud.logs({ text: refusedLine }).map(({ text }) => {
+  function readRejections(): readonly Rejection[] {
+    return cloud.logs({ text: rejectionLine }).map(({ text }) => {
       const {
         messageId,
         reason = 'id_reused',
         timestamp,
-      }: Omit<Refused, 'reason'> & Partial<Refused> = JSON.parse(text);
+      }: Omit<Rejection, 'reason'> & Partial<Rejection> = JSON.parse(text);
       return { messageId, reason, timestamp };
     });
   }
 
   function readNotices(): readonly Notice[] {
-    const published = cloud.published.filter(({ topicArn }) => topicArn === refusedTopic);
+    const published = cloud.published.filter(({ topicArn }) => topicArn === rejectedEventsTopic);
     return published.map(({ message: { Message = '' } }): Notice => JSON.parse(Message));
   }
 }
 
-interface Refused {
+interface Rejection {
   readonly messageId: string;
   readonly reason: string;
   readonly timestamp: string;
@@ -123,17 +124,17 @@ interface Notice {
 }
 
 /** The maximum time from sending a message to the dead-letter queue to its deletion from the lane's queue. */
-const maxMove = second;
+const maxMoveTime = second;
 
 const copyLine = /"message":"event\.(?:duplicate|conflicting_copy)"/;
-const refusedLine = /"message":"event\.(?:rejected|conflicting_copy)"/;
+const rejectionLine = /"message":"event\.(?:rejected|conflicting_copy)"/;
 
 /** Returns whether an event was rejected shortly before a minute's end, so that its notice may count for the next minute. */
-function isNearBoundary({ timestamp }: Refused, minuteIndex: number): boolean {
+function isNearBoundary({ timestamp }: Rejection, minuteIndex: number): boolean {
   const moment = Date.parse(timestamp);
-  return [minuteIndex, minuteIndex + 1].some(end => moment < end * minute && moment > end * minute - maxMove);
+  return [minuteIndex, minuteIndex + 1].some(end => moment < end * minute && moment > end * minute - maxMoveTime);
 }
 
-function minuteOf({ timestamp }: Refused): number {
+function minuteOf({ timestamp }: Rejection): number {
   return Math.floor(Date.parse(timestamp) / minute);
 }
