@@ -58,11 +58,11 @@ export function textsOf(file: string, source: string): readonly Text[] {
     const prose = source.replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, code => code.replaceAll(/[^\n]+/g, '`'));
     return prose.split('\n').map((text, at) => ({ file, line: at + 1, text }));
   }
-  return [...source.matchAll(stringOrComment)].flatMap(({ 0: found, index }) => {
-    const isComment = found.startsWith('/');
-    if (!isComment && (found.match(/ /g)?.length ?? 0) < 2) return [];
+  return [...source.matchAll(stringOrComment)].flatMap(({ 0: match, index }) => {
+    const isComment = match.startsWith('/');
+    if (!isComment && (match.match(/ /g)?.length ?? 0) < 2) return [];
     const code = isComment ? /^\s*(?:\/\*\*?|\*\/?|\/\/)|\*\/$|`[^`\n]*`/gm : /\$\{[^}]*\}|^.|.$/g;
-    const text = found.replaceAll(code, ' ').replaceAll(/\s+/g, ' ').trim();
+    const text = match.replaceAll(code, ' ').replaceAll(/\s+/g, ' ').trim();
     return [{ file, line: source.slice(0, index).split('\n').length, text }];
   });
 }

@@ -13,21 +13,21 @@ export function faultsOf(name: FaultClass): FaultPlan {
 /** Returns the fault plan of a class for worlds of tokens. Its outages affect the tables that logins use. */
 export function tokenFaultsOf(name: FaultClass): FaultPlan {
   const plan = plans[name];
-  return plan.spells ? { ...plan, spells: tokenOutages } : plan;
+  return plan.outages ? { ...plan, outages: tokenOutages } : plan;
 }
 
 /** The time from the start at which faults end. */
 export const faultTime = 3 * minute;
 
 /** The share of call attempts with each fault. A POST to a receiver is also a call. */
-const callFaults = { throttled: 0.02, failed: 0.01, request_lost: 0.015, answer_lost: 0.015, slow: 0.03 };
+const callFaults = { throttled: 0.02, failed: 0.01, request_lost: 0.015, response_lost: 0.015, slow: 0.03 };
 const crashes = { dies_before: 0.003, dies_after: 0.003 };
 
 /** Outages of several seconds, in which a service loses most calls or rejects them immediately. */
-const mostlyLost = { request_lost: 0.4, answer_lost: 0.4 };
+const mostlyLost = { request_lost: 0.4, response_lost: 0.4 };
 const mostlyThrottled = { throttled: 0.8 };
 const within = faultTime;
-const outages: FaultPlan['spells'] = [
+const outages: FaultPlan['outages'] = [
   { service: 'dynamodb', count: 4, length: 5 * second, within, shares: mostlyLost },
   { service: 'sqs', count: 2, length: 8 * second, within, shares: mostlyLost },
   { service: 'kms', count: 2, length: 15 * second, within, shares: { failed: 1 } },
@@ -37,7 +37,7 @@ const outages: FaultPlan['spells'] = [
 ];
 
 /** Outages in which a table loses most calls or rejects them immediately. */
-const tokenOutages: FaultPlan['spells'] = [
+const tokenOutages: FaultPlan['outages'] = [
   { service: 'dynamodb', resource: 'Lockouts', count: 3, length: 8 * second, within, shares: mostlyLost },
   { service: 'dynamodb', resource: 'Lockouts', count: 3, length: 8 * second, within, shares: mostlyThrottled },
   { service: 'dynamodb', resource: 'Sessions', count: 3, length: 8 * second, within, shares: mostlyLost },
@@ -49,7 +49,7 @@ const tokenOutages: FaultPlan['spells'] = [
 const plans: Readonly<Record<FaultClass, FaultPlan>> = {
   none: {},
   calls: { shares: callFaults, refusedEntries: 0.02 },
-  outages: { spells: outages },
+  outages: { outages: outages },
   crashes: { shares: crashes },
-  all: { shares: { ...callFaults, ...crashes }, spells: outages, refusedEntries: 0.02, copies: 0.02, skew: 100 },
+  all: { shares: { ...callFaults, ...crashes }, outages: outages, refusedEntries: 0.02, copies: 0.02, skew: 100 },
 };

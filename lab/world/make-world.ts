@@ -81,7 +81,7 @@ export function makeWorld(
     keepsDetails,
     tables: () => (keepsTrace ? watched : tables),
     queues: [
-      ...Object.values(queueOf).map(name => ({ name, visibilityTimeout, deadLetters, ...parts.queues })),
+      ...Object.values(queueOf).map(name => ({ name, visibilityTimeout, redrive: deadLetters, ...parts.queues })),
       { name: deadLetters.queue },
     ],
     functions: [

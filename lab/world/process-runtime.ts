@@ -79,7 +79,7 @@ function makePost(
     let reaction: Reaction & Pick<Post, 'responseBody'>;
     try {
       const request = { service: 'post', operation: 'Post', resource: host, input: { deliveryId } };
-      reaction = await call({ ...request, takes: 2, tries: 1, work: cpuCosts.attempt, signal }, () =>
+      reaction = await call({ ...request, latency: 2, maxAttempts: 1, processorTime: cpuCosts.attempt, signal }, () =>
         receivers.handlePost(deliveryId, sent),
       );
     } catch {

@@ -63,7 +63,7 @@ export function functionOf(path: string): string {
 }
 
 function parseOutcome(outcome: Outcome): Pick<CompletedRequest, 'status' | 'response'> {
-  const { result } = outcome.status === 'answered' ? outcome : { result: undefined };
+  const { result } = outcome.status === 'returned' ? outcome : { result: undefined };
   const { statusCode = 502, body = '' } = { ...(typeof result === 'object' ? result : {}) };
   const parsed: unknown = body === '' ? {} : JSON.parse(String(body));
   return { status: Number(statusCode), response: { ...(typeof parsed === 'object' ? parsed : {}) } };

@@ -1,4 +1,4 @@
-import type { Happening } from '@emissor/cloud/virtual';
+import type { RecordedEvent } from '@emissor/cloud/virtual';
 import { runTokenSeed } from './auth/run-token-seed.ts';
 import type { FaultClass } from './fault-classes.ts';
 import { runSeed } from './run-seed.ts';
@@ -19,7 +19,7 @@ export interface SeedJob extends WorldName {
 export interface SeedReport extends Omit<WorldResult, 'trace'> {
   /** The id of the traced delivery, request or session, or undefined if the trace is empty. */
   readonly tracedId: string | undefined;
-  readonly trace: readonly Happening[];
+  readonly trace: readonly RecordedEvent[];
 }
 
 /** Runs a world, and runs it again if a trace is required. Returns a report that can be sent between threads. */

@@ -70,7 +70,7 @@ async function startScenario(faults: FaultPlan) {
   ): Promise<CompletedRequest['response']> {
     const completed: CompletedRequest[] = [];
     void world.request(method, path, { account, body }).then(one => completed.push(one));
-    await cloud.runUntilSo(() => completed.length > 0);
+    await cloud.runUntilTrue(() => completed.length > 0);
     const [{ status, response } = { status: 0, response: {} }] = completed;
     if (status < 200 || status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(response)}`);
     return response;

@@ -15,12 +15,12 @@ export function makeServiceTables(seed: number, now: () => number, maxLag = 300)
 
 /** Returns a fault plan that excludes the calls of the functions in `names`. */
 export function withoutFaultsFor(plan: FaultPlan, names: readonly string[]): FaultPlan {
-  return { ...plan, fateOf: call => (names.includes(call.functionName) ? 'fine' : plan.fateOf?.(call)) };
+  return { ...plan, outcomeOf: call => (names.includes(call.functionName) ? 'fine' : plan.outcomeOf?.(call)) };
 }
 
 /** Invokes the function `set-up`, which fills the tables. Returns the start time. */
 export async function setUp(cloud: VirtualCloud): Promise<number> {
   const { status } = await cloud.invoke('set-up', {});
-  if (status !== 'answered') throw new Error(`Could not set up the world (${status}).`);
+  if (status !== 'returned') throw new Error(`Could not set up the world (${status}).`);
   return cloud.now();
 }

@@ -1,4 +1,4 @@
-import type { Happening, VirtualCloud } from '@emissor/cloud/virtual';
+import type { RecordedEvent, VirtualCloud } from '@emissor/cloud/virtual';
 import type { FaultClass } from './fault-classes.ts';
 import type { Violation } from './invariants/violation.ts';
 
@@ -27,7 +27,7 @@ export interface WorldResult extends WorldName {
   readonly cpu: number;
   readonly violations: readonly Violation[];
   /** Returns the history of a delivery, a request or a session, including all process crashes. */
-  readonly trace: (subjectId: string) => readonly Happening[];
+  readonly trace: (subjectId: string) => readonly RecordedEvent[];
 }
 
 /** Returns the figures of a world that has ended. `usageBefore` is the thread's CPU usage at the start of the world. */
@@ -40,6 +40,6 @@ export function figuresOf(
 }
 
 /** Returns whether a trace entry is the crash of a process. */
-export function isCrash({ kind, text }: Happening): boolean {
+export function isCrash({ kind, text }: RecordedEvent): boolean {
   return kind === 'process' && text.includes(' dies: ');
 }

@@ -90,10 +90,10 @@ async function runUntilEnd(options: LocalOptions, terminal: Terminal, signal: Ab
     const documents = writeDocuments(options, outputs);
     cleanup.push(() => removeStageDocuments(documents));
     const details = { ...options, consoleLink: makeLink() };
-    for (const line of greeting(outputs, details)) terminal.say(line);
-    onEnter(() => terminal.say(`console    ${makeLink()}`));
+    for (const line of greeting(outputs, details)) terminal.print(line);
+    onEnter(() => terminal.print(`console    ${makeLink()}`));
     if (!signal.aborted) await once(signal, 'abort');
-    terminal.say('\nStopping after the requests in flight. Press Ctrl-C again to stop immediately.');
+    terminal.print('\nStopping after the requests in flight. Press Ctrl-C again to stop immediately.');
   } finally {
     await Promise.allSettled(cleanup.map(async step => step()));
   }

@@ -61,11 +61,11 @@ namespace Microsoft.AspNetCore.Builder
             while (true)
             {
                 var client = listener.AcceptTcpClient();
-                Task.Run(() => Answer(client));
+                Task.Run(() => Respond(client));
             }
         }
 
-        async Task Answer(TcpClient client)
+        async Task Respond(TcpClient client)
         {
             using (client)
             using (var reader = new BinaryReader(client.GetStream(), Encoding.GetEncoding("latin1")))

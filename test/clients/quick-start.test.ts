@@ -53,7 +53,7 @@ describeWith(['names'], 'the commands of the integrators’ pages', () => {
     // Readers replace the values in step 1. They run step 4 in another terminal, with the secret from step 3.
     it('of the quick start result in a verified delivery', async test => {
       const { blocks } = readPage(`docs/${language}/${quickStart}.md`);
-      const shown = (format: string) => blocks.filter(block => block.language === format).map(({ text }) => text);
+      const blocksIn = (format: string) => blocks.filter(block => block.language === format).map(({ text }) => text);
       const port = await freePort();
       const host = `quick-start-${port}.example.com`;
       await mapHost(host, `http://127.0.0.1:${port}`);
@@ -61,7 +61,7 @@ describeWith(['names'], 'the commands of the integrators’ pages', () => {
         ...(await newReader()).values,
         HOOK_URL: `https://${host}/emissor`,
       };
-      const [variables = '', logIn = '', registers = '', receiver = '', tests = ''] = shown('bash');
+      const [variables = '', logIn = '', registers = '', receiver = '', tests = ''] = blocksIn('bash');
       const own = variables.replaceAll(/^export (\w+)=.*$/gm, (_, name) => `export ${name}='${values[name]}'`);
       const [secretFile, startedFile] = [path.join(folder, 'secret'), path.join(folder, 'started')];
       const between = `printf %s "$SEGREDO" > ${secretFile}.new && mv ${secretFile}.new ${secretFile}
@@ -84,8 +84,8 @@ until [ -e ${startedFile} ]; do sleep 0.1; done`;
       const id = path.basename(file, '.json');
       expect(reader.output()).toContain(`{"id":"${id}"}`);
       expect(reader.output()).toContain(`"id":"${id}","estado":"entregue"`);
-      expect(other.output()).toBe(`${shown('text')[0]?.replace(/^teste_\w{22}/, id)}\n`);
-      expect(shapeOf(reader.output().trim().split('\n').at(-1) ?? '')).toEqual(shapeOf(shown('json')[0] ?? ''));
+      expect(other.output()).toBe(`${blocksIn('text')[0]?.replace(/^teste_\w{22}/, id)}\n`);
+      expect(shapeOf(reader.output().trim().split('\n').at(-1) ?? '')).toEqual(shapeOf(blocksIn('json')[0] ?? ''));
     });
 
     it('make each API call, and each call succeeds', async test => {

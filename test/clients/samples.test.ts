@@ -147,9 +147,9 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
       return until(`the result of ${id}`, async () => {
         const { json } = await callApi('GET', `/v1/webhooks/${tested}/entregas?limite=100`, { token: session.token });
         const deliveries = json?.entregas as Record<string, unknown>[];
-        const found = deliveries.find(delivery => delivery.id === id);
-        if (!found || found.estado === 'pendente' || Number(found.tentativas) < attempts) return undefined;
-        const { estado, ultimo_resultado, ultimo_status, tentativas } = found;
+        const delivery = deliveries.find(one => one.id === id);
+        if (!delivery || delivery.estado === 'pendente' || Number(delivery.tentativas) < attempts) return undefined;
+        const { estado, ultimo_resultado, ultimo_status, tentativas } = delivery;
         return { estado, ultimo_resultado, ultimo_status, tentativas };
       });
     }

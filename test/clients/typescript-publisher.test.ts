@@ -35,10 +35,10 @@ const run = async (program: string, queueUrl: string, input = '', variables = {}
     ...variables,
   };
   const { code, output: printed } = await runNode({
-    words: [program],
+    args: [program],
     directory: user,
     environment,
-    limit: 60_000,
+    timeout: 60_000,
     input,
   });
   expect(code, printed).toBe(0);

@@ -20,7 +20,7 @@ import {
   type Session,
   untilSettled,
 } from '../support/e2e-service.ts';
-import { authUrl, baseUrl, startOwnRun, until } from '../support/e2e-target.ts';
+import { authUrl, baseUrl, startSeparateRun, until } from '../support/e2e-target.ts';
 import {
   expectAccessible,
   expectContrast,
@@ -239,7 +239,7 @@ describe('a new user', () => {
   const done = (page: Page, step: number) => page.waitForSelector(`#step-${step} header.done`);
 
   it('reaches a verified delivery from the link of `npm start` by clicking', async () => {
-    const run = await startOwnRun();
+    const run = await startSeparateRun();
     const link = await until('the link', async () => /console +(http\S+)/.exec(readFileSync(run.logFile, 'utf8'))?.[1]);
     const { page, base, problems, context } = await openWindow(browser, link);
     await page.click('main a:has-text("First steps")');

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client, User } from '../../tools/support/accounts.ts';
-import { startWalk, textOf } from '../support/console-walker.ts';
+import { startConsole, textOf } from '../support/console-client.ts';
 import { ops } from '../support/e2e-ops.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
 import {
@@ -27,13 +27,13 @@ const authorization = registerSecret('Bearer canary-of-the-authorization');
 let receiver: Receiver;
 let client: Client;
 let session: Session;
-let walks: Readonly<Record<Role, ReturnType<typeof startWalk>>>;
+let browsers: Readonly<Record<Role, ReturnType<typeof startConsole>>>;
 
-async function walkAs(by: Client, { email, password }: Pick<User, 'email' | 'password'>) {
-  const walk = startWalk({ service: { authUrl, baseUrl, fetch } });
+async function signInAs(by: Client, { email, password }: Pick<User, 'email' | 'password'>) {
+  const browser = startConsole({ service: { authUrl, baseUrl, fetch } });
   const { clientId, clientSecret } = by;
-  await walk.signIn({ client_id: clientId, client_secret: clientSecret, username: email, password });
-  return walk;
+  await browser.signIn({ client_id: clientId, client_secret: clientSecret, username: email, password });
+  return browser;
 }
 
 beforeAll(async () => {
@@ -41,10 +41,10 @@ beforeAll(async () => {
   const [readers, foreign] = await Promise.all([createClient(...readOnly), createUser()]);
   [receiver, client] = await Promise.all([startReceiver('roles'), createClient()]);
   session = await openSession(client);
-  walks = {
-    admin: await walkAs(client, session.user),
-    reader: await walkAs(readers, session.user),
-    'foreign admin': await walkAs(client, foreign),
+  browsers = {
+    admin: await signInAs(client, session.user),
+    reader: await signInAs(readers, session.user),
+    'foreign admin': await signInAs(client, foreign),
   };
 }, 120_000);
 afterAll(() => receiver.stop());
@@ -127,18 +127,18 @@ const rows: readonly Row[] = [
 
 describe.each(rows)('the form that %s', (_action, prepare, form, state, before, afterwards) => {
   it.each(roles)('has an effect only for the admin of the account (sent by the %s)', async role => {
-    const walk = walks[role];
+    const browser = browsers[role];
     const id = await prepare();
     const isSo = (expected: string) =>
       until(`the state ${expected}`, async () => (await state(id)) === expected || undefined);
     await isSo(before);
-    await walk.open('/');
-    const page = await walk.post(...form(id));
+    await browser.open('/');
+    const page = await browser.post(...form(id));
     if (role === 'admin') return void (await isSo(afterwards));
     if (role === 'reader') expect(textOf(page)).toContain('webhooks:manage');
     expect(await state(id)).toBe(before);
     // The foreign admin may have registered a webhook for its own account.
-    if (role === 'foreign admin') await walk.post(`${own}/delete`);
+    if (role === 'foreign admin') await browser.post(`${own}/delete`);
   });
 });
 
@@ -146,15 +146,15 @@ it.each(['/', own, `${own}?state=falhou`, '/first-steps'])(
   'a foreign admin sees no data of the account on %s',
   async path => {
     const id = await deliver(500);
-    const page = await walks['foreign admin'].open(path);
+    const page = await browsers['foreign admin'].open(path);
     for (const secret of [receiver.url('/hooks'), id, session.user.account]) expect(textOf(page)).not.toContain(secret);
-    expect((await walks['foreign admin'].open(`${own}/deliveries/${id}`)).status).toBe(404);
+    expect((await browsers['foreign admin'].open(`${own}/deliveries/${id}`)).status).toBe(404);
   },
 );
 
 it('shows the new signing secret once', async () => {
   await reset();
-  const { open, post } = walks.admin;
+  const { open, post } = browsers.admin;
   await open(own);
   const page = await post(`${own}/secret`, { immediate: 'yes' });
   const [secret = ''] = /whsec_[\w+/=]+/.exec(page.html) ?? [];
@@ -170,14 +170,14 @@ it('shows the new signing secret once', async () => {
 
 it('shows a member the error of the API', async () => {
   const member = await createUser({ account: session.user.account, role: 'member' });
-  const page = await (await walkAs(client, member)).open('/');
+  const page = await (await signInAs(client, member)).open('/');
   expect([page.status, textOf(page)]).toEqual([403, expect.stringContaining('administrative permission')]);
 });
 
 it('requires a new sign-in after an operator ends the session', async () => {
   const { user } = await openSession(client);
-  const walk = await walkAs(client, user);
+  const browser = await signInAs(client, user);
   await ops(['sessions', 'end', '--user', user.userId, '--yes']);
-  const page = await walk.open('/');
+  const page = await browser.open('/');
   expect([page.status, textOf(page)]).toEqual([401, expect.stringContaining('You are signed out')]);
 });

@@ -32,7 +32,7 @@ export async function runEndToEnd(emulator: Emulator, outputsFile: string) {
   const reportFile = `${outputsFile}.report.json`;
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`];
   const words = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'e2e', ...reporters, ...options];
-  const { output } = await runNode({ words, directory: root, environment, limit: 480_000 });
+  const { output } = await runNode({ args: words, directory: root, environment, timeout: 480_000 });
   const { testResults }: JsonTestResults = existsSync(reportFile)
     ? JSON.parse(readFileSync(reportFile, 'utf8'))
     : { testResults: [] };

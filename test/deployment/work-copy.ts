@@ -37,7 +37,7 @@ export function makeWorkCopy(folder: string, environment: Readonly<Record<string
   };
 
   const run = (words: readonly string[], input?: string) =>
-    runNode({ words, directory, environment, limit, ...(input === undefined ? {} : { input }) });
+    runNode({ args: words, directory, environment, timeout: limit, ...(input === undefined ? {} : { input }) });
 
   /** Runs the CDK CLI of `node_modules`. */
   const cdk = (...words: readonly string[]) => run(['node_modules/aws-cdk/bin/cdk', '--no-notices', ...words]);

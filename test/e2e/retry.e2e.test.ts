@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { type Client, unique } from '../../tools/support/accounts.ts';
 import { listen } from '../../tools/support/listen.ts';
-import { type Answer, mapHost, type Receiver, startReceiver } from '../support/e2e-receiver.ts';
+import { mapHost, type Receiver, type ScriptedResponse, startReceiver } from '../support/e2e-receiver.ts';
 import { createClient, openSession, publish, register, untilSettled } from '../support/e2e-service.ts';
 import { describeWith, run } from '../support/e2e-target.ts';
 
@@ -25,7 +25,7 @@ afterAll(() => receiver?.stop());
 // Each test uses its own account and paths, because a test may run again on a busy machine.
 
 describeWith(['names', 'schedule'], 'a failed attempt', () => {
-  const failures: readonly (readonly [string, Answer])[] = [
+  const failures: readonly (readonly [string, ScriptedResponse])[] = [
     ['500', { status: 500, body: 'no' }],
     ['404', { status: 404 }],
     ['a redirect', { status: 302, headers: { location: 'https://elsewhere.example.com/' } }],

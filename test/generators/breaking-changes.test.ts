@@ -28,8 +28,8 @@ describe('a change', () => {
       delete event.properties.link;
       event.required = event.required.filter((field: string) => field !== 'link');
     });
-    const found = await breakingChanges(read(), shrunk);
-    expect(found.map(line => line.split(':')[0])).toContain('response-required-property-removed');
+    const changes = await breakingChanges(read(), shrunk);
+    expect(changes.map(line => line.split(':')[0])).toContain('response-required-property-removed');
   });
 
   it('is not reported if it adds fields, events and enum values', async () => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { cachedFolder } from '../support/cached-folder.ts';
 import { command } from '../support/command.ts';
-import { keptFolder } from '../support/kept-folder.ts';
 import { generatorVersion, npmVersions } from './versions.ts';
 
 /* Downloads external programs in exact versions to the user's cache directory. The repository does not depend on them. */
@@ -12,8 +12,8 @@ const oasdiffVersion = '1.18.5';
 /** Returns the path of openapi-generator's JAR from Maven Central. @throws if its hash does not match */
 export async function generatorJar(): Promise<string> {
   const name = `openapi-generator-cli-${generatorVersion}.jar`;
-  const folder = await keptFolder(`generators/openapi-generator-${generatorVersion}`, async draft => {
-    say(`downloading ${name} from Maven Central …`);
+  const folder = await cachedFolder(`generators/openapi-generator-${generatorVersion}`, async draft => {
+    log(`downloading ${name} from Maven Central …`);
     const response = await fetch(
       `https://repo1.maven.org/maven2/org/openapitools/openapi-generator-cli/${generatorVersion}/${name}`,
     );
@@ -29,16 +29,16 @@ export async function generatorJar(): Promise<string> {
 /** Returns the folder of the npm packages. They are the generator of types, the client that uses them, and a compiler. */
 export async function npmPackages(): Promise<string> {
   const packages = Object.entries(npmVersions).map(([name, version]) => `${name}@${version}`);
-  return keptFolder(`generators/${packages.join('-').replaceAll('/', '-')}`, async draft => {
-    say(`installing ${packages.join(', ')} from npm …`);
+  return cachedFolder(`generators/${packages.join('-').replaceAll('/', '-')}`, async draft => {
+    log(`installing ${packages.join(', ')} from npm …`);
     await command(['npm', 'install', '--prefix', draft, '--save-exact', '--no-audit', '--no-fund', ...packages]);
   });
 }
 
 /** Returns the path of oasdiff, which Go builds from its module proxy. Go verifies the module with its checksum database. */
 export async function oasdiff(): Promise<string> {
-  const folder = await keptFolder(`generators/oasdiff-${oasdiffVersion}`, async draft => {
-    say(`building oasdiff ${oasdiffVersion} …`);
+  const folder = await cachedFolder(`generators/oasdiff-${oasdiffVersion}`, async draft => {
+    log(`building oasdiff ${oasdiffVersion} …`);
     await command(['go', 'install', `github.com/oasdiff/oasdiff@v${oasdiffVersion}`], { env: { GOBIN: draft } });
   });
   return path.join(folder, 'oasdiff');
@@ -47,6 +47,6 @@ export async function oasdiff(): Promise<string> {
 const jarHash = '41ce4f6b07f196676439d710759fa1ced7a08066d06ff1bf314681470289efae';
 
 /** Prints the current step, because these tests take minutes. */
-function say(line: string): void {
+function log(line: string): void {
   process.stdout.write(`generators: ${line}\n`);
 }

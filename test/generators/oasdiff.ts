@@ -13,10 +13,10 @@ export async function breakingChanges(before: Document, after: Document): Promis
       writeFileSync(file, JSON.stringify(withEventsAsResponses(document)));
       return file;
     });
-    const found: readonly Change[] = JSON.parse(
+    const changes: readonly Change[] = JSON.parse(
       await command([await oasdiff(), 'breaking', '--format', 'json', old, current]),
     );
-    const breaking = found.filter(({ level }) => level === error);
+    const breaking = changes.filter(({ level }) => level === error);
     return breaking.map(({ id, text, operation, path: at }) => `${id}: ${operation} ${at}: ${text}`);
   } finally {
     rmSync(folder, { recursive: true });

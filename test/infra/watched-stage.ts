@@ -69,7 +69,7 @@ export async function startDelivery(metrics: Metrics) {
     accounts: [{ id: account, host, kind: 'quick', isModified: false }],
     ...{ publications: [], hasPeople: false, keepsTrace: false, tableLag: 0 },
     cloud: { start: Date.now(), costs: immediate },
-    faults: { fateOf: ({ functionName }) => (isOff(functionName) ? 'dies_before' : 'fine') },
+    faults: { outcomeOf: ({ functionName }) => (isOff(functionName) ? 'dies_before' : 'fine') },
     stage: { values: { ...stageValuesOf(1), retrySchedule: [5_000, 300_000, 1_800_000] }, runtimeOf },
   });
   onTestFinished(world.end);

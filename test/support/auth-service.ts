@@ -37,7 +37,7 @@ interface UserCredentials {
   readonly password: string;
 }
 
-export interface Answer {
+export interface AuthResponse {
   readonly status: number | undefined;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly text: string;
@@ -123,7 +123,7 @@ export async function startAuthService({
     return { user: await users.createUser({ email: username, password, accountId, role }), username, password };
   }
 
-  async function send(endpoint: keyof typeof endpoints, description: RequestDescription): Promise<Answer> {
+  async function send(endpoint: keyof typeof endpoints, description: RequestDescription): Promise<AuthResponse> {
     const request = { method: 'POST', path: `/oauth/v1/${endpoint}`, headers: formHeaders, ...description };
     const {
       statusCode: status,

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { askOps, type OpsResult } from '../../tools/support/ops.ts';
+import { type OpsResult, runOpsJson } from '../../tools/support/ops.ts';
 import { run } from './e2e-target.ts';
 import { root } from './run-node.ts';
 
@@ -25,6 +25,6 @@ export function startOps(args: readonly string[], environment: NodeJS.ProcessEnv
 }
 
 /** Runs a command in this process for the run under test. Returns its `--json` output. @throws if the command fails */
-export function ops<Answer>(args: readonly string[], input?: string): Promise<Answer> {
-  return askOps(run.outputsFile, args, input);
+export function ops<Output>(args: readonly string[], input?: string): Promise<Output> {
+  return runOpsJson(run.outputsFile, args, input);
 }

@@ -2,11 +2,11 @@ import { mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'n
 import { createServer, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { closeNow, listen } from '../../tools/support/listen.ts';
-import { deliveryFaults, faultsMet } from './contract/judge.ts';
+import { contractFaults, deliveryFaults } from './contract/check.ts';
 import { run, until } from './e2e-target.ts';
 
 /** The reaction of a receiver to a request. */
-export type Answer =
+export type ScriptedResponse =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   /** Reads the request and never responds. */
   | 'hang'
@@ -50,19 +50,19 @@ export async function mapHost(name: string, entry: string | readonly string[]): 
 
 /** Starts a receiver on a free port, and maps `<name>-<port>.example.com` to it. */
 export async function startReceiver(name: string) {
-  const scripts = new Map<string, Answer[]>();
-  const arrived = new Map<string, Received[]>();
+  const scripts = new Map<string, ScriptedResponse[]>();
+  const requests = new Map<string, Received[]>();
 
   const server = createServer(async (request, response) => {
     const { url: path = '/', method = '', headers } = request;
     const body = await text(request);
-    faultsMet.push(...deliveryFaults({ method, headers, body }));
+    contractFaults.push(...deliveryFaults({ method, headers, body }));
     const before = received(path);
-    arrived.set(path, [...before, { method, path, headers, body, at: Date.now() }]);
+    requests.set(path, [...before, { method, path, headers, body, at: Date.now() }]);
     const script = scripts.get(path) ?? [];
-    const answer = script[Math.min(before.length, script.length - 1)] ?? { status: 204 };
-    if (answer === 'reset') request.socket.destroy();
-    else if (answer !== 'hang') response.writeHead(answer.status, answer.headers).end(answer.body);
+    const scripted = script[Math.min(before.length, script.length - 1)] ?? { status: 204 };
+    if (scripted === 'reset') request.socket.destroy();
+    else if (scripted !== 'hang') response.writeHead(scripted.status, scripted.headers).end(scripted.body);
   });
   const port = await listen(server);
   const host = `${name}-${port}.example.com`;
@@ -72,7 +72,7 @@ export async function startReceiver(name: string) {
     /** Returns the `https` URL of a path of this receiver. */
     url: (path: string) => `https://${host}${path}`,
     /** Sets the responses of a path, one for each request. The last response repeats. Other paths return 204. */
-    script: (path: string, ...answers: [Answer, ...Answer[]]) => void scripts.set(path, answers),
+    script: (path: string, ...script: [ScriptedResponse, ...ScriptedResponse[]]) => void scripts.set(path, script),
     received,
     waitFor,
     stop: () => closeNow(server),
@@ -80,7 +80,7 @@ export async function startReceiver(name: string) {
 
   /** Returns the requests to the path so far. */
   function received(path: string): readonly Received[] {
-    return arrived.get(path) ?? [];
+    return requests.get(path) ?? [];
   }
 
   /** Waits until the path has received that many requests. */

@@ -28,8 +28,8 @@ export function setup(project: TestProject): () => Promise<void> {
   const canaryFile = path.join(folder, 'canaries');
   writeFileSync(canaryFile, '');
   const outputsFile = process.env.EMISSOR_OUTPUTS;
-  const { stop, ...found } = outputsFile ? existingRun(outputsFile) : startRun(folder);
-  const run: Run = { ...found, canaryFile };
+  const { stop, ...handle } = outputsFile ? existingRun(outputsFile) : startRun(folder);
+  const run: Run = { ...handle, canaryFile };
   project.provide('run', run);
 
   return async function teardown() {
@@ -70,9 +70,9 @@ function cleanUp(folder: string, { canaryFile, logFile }: Run, { vitest }: TestP
   process.stderr.write([`\nThe log of the run under test is in ${logFile}`, ...errors.slice(-10), ''].join('\n'));
 }
 
-type Found = Omit<Run, 'canaryFile'> & { readonly stop: () => Promise<void> };
+type RunHandle = Omit<Run, 'canaryFile'> & { readonly stop: () => Promise<void> };
 
-function existingRun(outputsFile: string): Found {
+function existingRun(outputsFile: string): RunHandle {
   const hostsFile = process.env.EMISSOR_HOSTS;
   return {
     outputsFile: path.resolve(outputsFile),
@@ -84,7 +84,7 @@ function existingRun(outputsFile: string): Found {
   };
 }
 
-function startRun(folder: string): Found {
+function startRun(folder: string): RunHandle {
   const hostsFile = path.join(folder, 'hosts.json');
   writeFileSync(hostsFile, '{}');
   const options = ['--hosts', hostsFile, '--retry-schedule', retrySchedule, '--set', 'attemptTimeout=2s'];

@@ -6,7 +6,7 @@ import * as accounts from '../../tools/support/accounts.ts';
 import { sqsClientOf } from '../../tools/support/engines.ts';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
 import {
-  type Answer,
+  type ApiResponse,
   type Form,
   makeServiceClient,
   type NewWebhook,
@@ -71,12 +71,12 @@ export async function register({ token }: Session, webhook: NewWebhook): Promise
 }
 
 /** Expects an error with all members of RFC 9457 section 3.1. */
-export function expectProblem(answer: Answer, status: number, code: string): void {
+export function expectProblem(response: ApiResponse, status: number, code: string): void {
   const texts = { type: expect.any(String), title: expect.any(String), detail: expect.any(String) };
-  expect(answer).toMatchObject({ status, json: { status, code, ...texts } });
-  expect(answer.headers.get('content-type')).toBe('application/problem+json');
-  expect(answer.headers.get('content-language')).toMatch(/^(?:en|pt-BR)$/);
-  expect(answer.headers.get('cache-control')).toBe('no-store');
+  expect(response).toMatchObject({ status, json: { status, code, ...texts } });
+  expect(response.headers.get('content-type')).toBe('application/problem+json');
+  expect(response.headers.get('content-language')).toMatch(/^(?:en|pt-BR)$/);
+  expect(response.headers.get('cache-control')).toBe('no-store');
 }
 
 /** Sends a message to the events queue and returns its id. `sender` is the sender's principal in a local run. */

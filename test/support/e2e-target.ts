@@ -52,7 +52,7 @@ export function output(name: string): string {
 }
 
 /** Starts a local run for one suite. It reuses the cloud assembly of the run under test, because synthesis takes ten seconds. */
-export function startOwnRun(...options: string[]): Promise<LocalRun> {
+export function startSeparateRun(...options: string[]): Promise<LocalRun> {
   const assembly = run.processId === null ? [] : ['--assembly', `.local/runs/${run.processId}/cdk.out`];
   return startLocalRun(...assembly, ...options);
 }
@@ -91,9 +91,9 @@ export function describeWith(needs: readonly (keyof typeof features)[], title: s
 /** Waits until the run responds, and returns its outputs. @throws with the end of its log if the run ends or does not respond */
 async function untilReady({ outputsFile, logFile, processId }: Run): Promise<Readonly<Record<string, string>>> {
   const find = async () => {
-    const found = await readyOutputs(outputsFile);
-    if (!found && processId !== null && !isAlive(processId)) throw new Error('The run has ended.');
-    return found;
+    const ready = await readyOutputs(outputsFile);
+    if (!ready && processId !== null && !isAlive(processId)) throw new Error('The run has ended.');
+    return ready;
   };
   const limit = processId === null ? 10_000 : 120_000; // includes synthesis, bundling and start-up on a busy computer
   return until('its outputs', find, limit, 100).catch(error => {
@@ -106,9 +106,9 @@ async function readyOutputs(outputsFile: string): Promise<Readonly<Record<string
   try {
     const content = JSON.parse(readFileSync(outputsFile, 'utf8'));
     // `cdk deploy --outputs-file` groups outputs by stack.
-    const found = 'AuthUrl' in content ? content : Object.assign({}, ...Object.values(content));
-    const response = await fetch(`${found.AuthUrl}/.well-known/jwks.json`, { signal: AbortSignal.timeout(5_000) });
-    return response.ok ? found : undefined;
+    const values = 'AuthUrl' in content ? content : Object.assign({}, ...Object.values(content));
+    const response = await fetch(`${values.AuthUrl}/.well-known/jwks.json`, { signal: AbortSignal.timeout(5_000) });
+    return response.ok ? values : undefined;
   } catch {
     return undefined;
   }

@@ -54,9 +54,9 @@ export function inlineCode(text: string): readonly string[] {
 
 /** Returns the lines of a section, without code blocks. @throws if the page lacks the heading */
 export function sectionOf({ headings, path: file }: Page, heading: string): string {
-  const found = headings.find(({ text }) => text === heading);
-  if (!found) throw new Error(`${file} has no section "${heading}".`);
-  return found.lines.join('\n').trim();
+  const section = headings.find(({ text }) => text === heading);
+  if (!section) throw new Error(`${file} has no section "${heading}".`);
+  return section.lines.join('\n').trim();
 }
 
 /** Returns the code blocks of a section, optionally only those in one language. */

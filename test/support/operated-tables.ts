@@ -13,7 +13,7 @@ import type { CommandWithTargets } from '../../ops/audit/audit-log.ts';
 import type { AwsClient } from '../../ops/stage/aws-clock.ts';
 import { type OpsRuntime, opsRuntime } from '../../ops/stage/ops-runtime.ts';
 import { sqsClientOf } from '../../tools/support/engines.ts';
-import { answerOf, type OpsResult, runOpsOn } from '../../tools/support/ops.ts';
+import { type OpsResult, parseOutput, runOpsOn } from '../../tools/support/ops.ts';
 import { tableNames } from '../../tools/support/tables.ts';
 import { startDatabase } from './database/database.ts';
 import { putAll } from './database/put-all.ts';
@@ -45,7 +45,7 @@ export interface Operator {
   json(...words: readonly string[]): Promise<any>;
 }
 
-const aPassword = 'a password of enough characters';
+const password = 'a password of enough characters';
 
 /** The `MaximumMessageSize` of the queues of a stage. */
 export const maxMessageSize = 1_040_384;
@@ -57,11 +57,11 @@ export async function startOperatedTables() {
   const { dynamo } = database;
   const [logs, keys] = [await startLogs(), await startKms(randomBytes(32))];
   // Otherwise each receive from an empty queue would wait for a second.
-  const receiveAtOnce: Interceptor = ({ operation, input }) => {
+  const receiveWithoutWaiting: Interceptor = ({ operation, input }) => {
     if (operation === 'ReceiveMessage') Object.assign(input, { WaitTimeSeconds: 0 });
     return undefined;
   };
-  const queues = await startSqs({ interceptors: [receiveAtOnce] });
+  const queues = await startSqs({ interceptors: [receiveWithoutWaiting] });
   for (const name of ['events', 'retry', 'slow', 'dead']) queues.ensureQueue({ name, maxMessageSize });
   keys.ensureKey('test');
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
@@ -105,7 +105,7 @@ export async function startOperatedTables() {
   };
 
   /** Returns the CLI under other conditions. Pauses take no time unless `time` is set. */
-  function under({ outputs: replaced, input = aPassword, before, time, hasDates, runtime }: Conditions): Operator {
+  function under({ outputs: replaced, input = password, before, time, hasDates, runtime }: Conditions): Operator {
     const run = (words: readonly string[]) =>
       runOpsOn({ ...outputs, ...replaced }, words, input, {
         ...opsRuntime,
@@ -116,7 +116,7 @@ export async function startOperatedTables() {
       });
     return {
       run: (...words) => run(split(words)),
-      json: async (...words) => answerOf(split(words), await run(['--json', '--yes', ...split(words)])),
+      json: async (...words) => parseOutput(split(words), await run(['--json', '--yes', ...split(words)])),
     };
   }
 

@@ -15,10 +15,10 @@ export const quickKeyDerivation: KeyDerivation = {
 export const quickHashing = makePasswordHashing({ ...systemRuntime, keyDerivation: quickKeyDerivation });
 
 /** Creates a key derivation without cost, for tests with thousands of logins. `isRight` accepts passwords for all users. */
-export function judgedBy(isRight: (password: string) => boolean | Promise<boolean>): KeyDerivation {
+export function fakeKeyDerivation(isCorrect: (password: string) => boolean | Promise<boolean>): KeyDerivation {
   return {
     ...systemKeyDerivation,
     argon2: async (_algorithm, message, { tagLength }) =>
-      Buffer.alloc(tagLength, (await isRight(String(message))) ? 1 : 0),
+      Buffer.alloc(tagLength, (await isCorrect(String(message))) ? 1 : 0),
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
+import { cachedFolder } from './cached-folder.ts';
 import { command } from './command.ts';
-import { keptFolder } from './kept-folder.ts';
 
 /**
  * Returns the path of Python in a virtual environment with PyPI packages. The first run creates the environment in the user's cache directory,
@@ -16,7 +16,7 @@ export async function pythonEnvironment(name: string, requirements: readonly str
     .update([version, ...requirements].join('\n'))
     .digest('hex')
     .slice(0, 12);
-  const folder = await keptFolder(`${name}-${key}`, async draft => {
+  const folder = await cachedFolder(`${name}-${key}`, async draft => {
     await run('python3', ['-m', 'venv', draft], missing);
     const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...requirements];
     await run(path.join(draft, 'bin/python'), install, 'Could not install the packages from PyPI');

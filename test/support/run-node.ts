@@ -11,22 +11,22 @@ export interface CommandResult {
 
 /** A Node program and its arguments. `runNode` kills the process after `limit` milliseconds. */
 interface Command {
-  readonly words: readonly string[];
+  readonly args: readonly string[];
   readonly directory: string;
   /** The variables in addition to those of {@link cleanEnvironment}. */
   readonly environment: Readonly<Record<string, string>>;
-  readonly limit: number;
+  readonly timeout: number;
   readonly input?: string;
 }
 
 /** Runs a Node program until it exits. It does not reject if the program fails. */
-export function runNode({ words, directory, environment, limit, input = '' }: Command): Promise<CommandResult> {
+export function runNode({ args, directory, environment, timeout, input = '' }: Command): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, words, {
+    const child = spawn(process.execPath, args, {
       cwd: directory,
       env: { ...cleanEnvironment(), ...environment },
       stdio: 'pipe',
-      timeout: limit,
+      timeout,
       killSignal: 'SIGKILL',
     });
     const endNow = () => child.kill('SIGKILL');
@@ -42,7 +42,7 @@ export function runNode({ words, directory, environment, limit, input = '' }: Co
     child.once('error', reject);
     child.once('close', (code, signal) => {
       process.removeListener('exit', endNow);
-      resolve({ code, output: signal === null ? output : `${output}\nEnded by ${signal} after ${limit} ms.` });
+      resolve({ code, output: signal === null ? output : `${output}\nEnded by ${signal} after ${timeout} ms.` });
     });
   });
 }
@@ -52,11 +52,11 @@ export function runNode({ words, directory, environment, limit, input = '' }: Co
  * that npm installed precede others in PATH.
  */
 export function cleanEnvironment(): Record<string, string> {
-  const kept = Object.entries(process.env).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined && !foreign.test(entry[0]),
+  const variables = Object.entries(process.env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && !excludedVariables.test(entry[0]),
   );
   return {
-    ...Object.fromEntries(kept),
+    ...Object.fromEntries(variables),
     PATH: [path.dirname(process.execPath), path.join(root, 'node_modules/.bin'), process.env.PATH].join(path.delimiter),
     AWS_CONFIG_FILE: '/dev/null',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
@@ -65,4 +65,4 @@ export function cleanEnvironment(): Record<string, string> {
   };
 }
 
-const foreign = /^(AWS_|CDK_|VITEST|EMISSOR_|NODE_OPTIONS$|NODE_V8_COVERAGE$|NODE_ENV$|TEST$|.*_proxy$)/i;
+const excludedVariables = /^(AWS_|CDK_|VITEST|EMISSOR_|NODE_OPTIONS$|NODE_V8_COVERAGE$|NODE_ENV$|TEST$|.*_proxy$)/i;

@@ -5,7 +5,7 @@ import { ResolutionError, type Resolve } from '../../lambdas/platform/egress/res
 import { answer } from '../unit/delivery/builders.ts';
 
 /** A POST that the service has sent. */
-interface Posted {
+interface Post {
   readonly body: string;
   readonly id: string;
   readonly at: number;
@@ -15,12 +15,12 @@ interface Posted {
 }
 
 /** The outcome of a POST and its duration. @default - 0 ms, or no end for a timeout */
-type Answer = PostOutcome & { readonly takesMs?: number };
+type ScriptedOutcome = PostOutcome & { readonly takesMs?: number };
 
 /** Creates receivers that return the scripted responses in order, and then 200. */
 export function makeScriptedReceivers() {
-  const posts: Posted[] = [];
-  const answers: Answer[] = [];
+  const posts: Post[] = [];
+  const answers: ScriptedOutcome[] = [];
   return { posts, answers, resolve, postFrom };
 
   /** Resolves a name to a public address, unless the next response is `dns` or `blocked`. Some names have special results. */
@@ -38,23 +38,24 @@ export function makeScriptedReceivers() {
   /** Creates the function with which a process sends POSTs. */
   function postFrom({ call, process, time }: ProcessRuntime): PinnedPost {
     return async function post(request) {
-      const { posted, outcome } = await call({ service: 'post', operation: 'Post', tries: 1 }, () => receive(request));
+      const send = { service: 'post', operation: 'Post', maxAttempts: 1 };
+      const { post, outcome } = await call(send, () => receive(request));
       const { takesMs = outcome.outcome === 'timeout' ? Number.POSITIVE_INFINITY : 0 } = outcome;
       if (!(await passes(takesMs, request.signal))) return { outcome: 'aborted', isConnected: true };
       if (outcome.outcome === 'response') {
         request.onAnswered();
-        posted.status = outcome.status;
+        post.status = outcome.status;
       }
       return asPinned(outcome);
     };
 
     function receive({ headers, body }: Parameters<PinnedPost>[0]) {
-      const outcome: Answer = answers.shift() ?? answer(200);
+      const outcome: ScriptedOutcome = answers.shift() ?? answer(200);
       const id = String(headers['webhook-id']);
       const lane = process.functionName.replace('deliver-', '');
-      const posted: Posted = { id, body, at: time.now(), status: undefined, lane };
-      posts.push(posted);
-      return { posted, outcome };
+      const post: Post = { id, body, at: time.now(), status: undefined, lane };
+      posts.push(post);
+      return { post, outcome };
     }
 
     /** Waits. Returns false if the signal aborts first. */

@@ -33,11 +33,11 @@ export const schedule = [5_000, 5 * 60_000, 30 * 60_000];
 export function makeStage(waits: readonly number[] = schedule, concurrency = 10) {
   const telemetry = fakeTelemetry();
   const receivers = makeScriptedReceivers();
-  const faults: { -readonly [Name in 'fateOf']?: FaultPlan[Name] | undefined } = {};
+  const faults: { -readonly [Name in 'outcomeOf']?: FaultPlan[Name] | undefined } = {};
   const world = makeWorld(1, 'none', compositions, {
     ...{ accounts: [], publications: [], hasPeople: false, keepsTrace: false, tableLag: 0 },
     cloud: { start: noon, costs: immediate },
-    faults: { fateOf: call => faults.fateOf?.(call) },
+    faults: { outcomeOf: call => faults.outcomeOf?.(call) },
     stage: {
       values: { ...stageValuesOf(1), ...deliveryEnvironment, retrySchedule: [...waits], attemptTimeoutMs: 15_000 },
       runtimeOf,
@@ -141,7 +141,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
   }
 
   /** Sends a request to {base_url} and returns the response. */
-  async function request(method: string, path: string, sent: Sent = {}): Promise<Answered> {
+  async function request(method: string, path: string, sent: StageRequest = {}): Promise<StageResponse> {
     const { body, raw = body === undefined ? undefined : JSON.stringify(body), query, token = admin } = sent;
     const httpEvent = httpRequest({
       method,
@@ -153,9 +153,9 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
     const headers = { authorization: `Bearer ${token}`, ...type, ...sent.headers };
     const authorization = await callers.authorization(headers.authorization);
     const outcome = await invoke(functionOf(path), { ...httpEvent, headers: { ...headers, authorization } });
-    const answer: Answer = { ...Object(resultOf(outcome)) };
-    const { statusCode: status, body: text = '' } = answer;
-    return { status, headers: answer.headers ?? {}, json: text === '' ? undefined : JSON.parse(text) };
+    const response: GatewayResult = { ...Object(resultOf(outcome)) };
+    const { statusCode: status, body: text = '' } = response;
+    return { status, headers: response.headers ?? {}, json: text === '' ? undefined : JSON.parse(text) };
   }
 
   /** Invokes a function. Time passes until all invocations have ended. */
@@ -167,7 +167,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
       inProgress.delete(promise);
       resolve(outcome);
     });
-    if (isFirst) await cloud.runUntilSo(() => inProgress.size === 0);
+    if (isFirst) await cloud.runUntilTrue(() => inProgress.size === 0);
     return promise;
   }
 
@@ -195,7 +195,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
 }
 
 /** A request to {base_url}. */
-export interface Sent {
+export interface StageRequest {
   readonly body?: unknown;
   /** The text that replaces the JSON of `body`. */
   readonly raw?: string;
@@ -206,14 +206,14 @@ export interface Sent {
 }
 
 /** A response of {base_url}. */
-export interface Answered {
+export interface StageResponse {
   readonly status: number | undefined;
   readonly headers: Record<string, unknown>;
   // biome-ignore lint/suspicious/noExplicitAny: tests read JSON of every type
   readonly json: any;
 }
 
-interface Answer {
+interface GatewayResult {
   readonly statusCode?: number;
   readonly headers?: Record<string, unknown>;
   readonly body?: string;
@@ -236,5 +236,5 @@ const owner = { accountId: 'conta-1', eventName: 'demanda.criada' } as const;
 
 function resultOf(outcome: Outcome): unknown {
   if (outcome.status === 'failed') throw outcome.error;
-  return outcome.status === 'answered' ? outcome.result : undefined;
+  return outcome.status === 'returned' ? outcome.result : undefined;
 }

@@ -7,7 +7,7 @@ export function useVirtualTime(): void {
 }
 
 /** Runs the event loop until a condition is true. */
-export async function turnsUntil(isMet: () => boolean): Promise<void> {
+export async function runLoopUntil(isMet: () => boolean): Promise<void> {
   for (let turn = 0; !isMet(); turn++) {
     if (turn === maxTurns) throw new Error(`The condition is still false: ${isMet}`);
     await new Promise(resolve => setImmediate(resolve));

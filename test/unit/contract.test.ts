@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { webhook } from '../../tools/openapi/examples.ts';
-import { deliveryFaults, type Exchange, responseFaults } from '../support/contract/judge.ts';
+import { deliveryFaults, type Exchange, responseFaults } from '../support/contract/check.ts';
 
 // Tests the checks that compare responses and deliveries of other tests with the OpenAPI documents.
 

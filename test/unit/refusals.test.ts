@@ -13,8 +13,8 @@ import { deliveryProblems, deliveryRoutes } from '../../lambdas/delivery/api/rou
 import type { RouteTable } from '../../lambdas/platform/route-table.ts';
 import { registration, replacement, secretRotation } from '../../lambdas/webhooks/input.ts';
 import { webhookProblems, webhookRoutes } from '../../lambdas/webhooks/routes.ts';
+import { findingNames, findings, problems } from '../support/error-texts.ts';
 import { firstCells, readPage, sectionOf } from '../support/markdown-page.ts';
-import { findingNames, findings, problems } from '../support/refusal-texts.ts';
 
 // Tests the tables of errors of both hosts. test/unit/api/api-refusals.test.ts and test/e2e/form-errors.e2e.test.ts cause each error.
 

@@ -17,7 +17,7 @@ import { type AuthService, authEnvironment, startAuthService } from '../support/
 import { putAll } from '../support/database/put-all.ts';
 import { httpRequest } from '../support/http-request.ts';
 import { readPage } from '../support/markdown-page.ts';
-import type { Sent } from '../support/stage.ts';
+import type { StageRequest } from '../support/stage.ts';
 import { makeStage, type Stage, schedule } from '../support/stage.ts';
 import { type CallCounts, countCalls, countCommands } from './call-counts.ts';
 import { aDelivery, aRecord, noon } from './delivery/builders.ts';
@@ -139,11 +139,11 @@ describe('the cost of a request to {base_url} with a full store', () => {
   }, 60_000);
 
   const to =
-    (method: string, path: string, sent: Sent = {}) =>
+    (method: string, path: string, sent: StageRequest = {}) =>
     () =>
       stage.request(method, path, sent);
   const toSuspended =
-    (method: string, eventName: EventName, suspensionReason: 'gone' | 'operator', sent: Sent = {}) =>
+    (method: string, eventName: EventName, suspensionReason: 'gone' | 'operator', sent: StageRequest = {}) =>
     async () => {
       await stage.register({ eventName, status: 'suspended', suspensionReason });
       counts.take();

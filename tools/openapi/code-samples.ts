@@ -5,8 +5,8 @@ import type { Operation } from './description.ts';
 /** Returns the command for an operation from the quick start. Tests run the commands of that page. */
 export function codeSamples({ method, path: pattern }: Operation): readonly object[] {
   const route = pattern.replace('{evento}', 'proposta.recebida');
-  const found = commands.find(command => methodOf(command) === method && pathOf(command) === route);
-  return found === undefined ? [] : [{ lang: 'Shell', label: 'curl', source: found }];
+  const command = commands.find(one => methodOf(one) === method && pathOf(one) === route);
+  return command === undefined ? [] : [{ lang: 'Shell', label: 'curl', source: command }];
 }
 
 const page = readFileSync(path.join(import.meta.dirname, '../../docs/en/quick-start.md'), 'utf8');

@@ -17,11 +17,11 @@ function print(value: Json, indent: string, before: number): string {
   const inner = `${indent}  `;
   const [open, close, members] = Array.isArray(value)
     ? ['[', ']', value.map(member => print(member, inner, 1))]
-    : ['{', '}', Object.entries(value).map(([name, member]) => labelled(name, member, inner))];
+    : ['{', '}', Object.entries(value).map(([name, member]) => printProperty(name, member, inner))];
   return `${open}\n${members.map(member => inner + member).join(',\n')}\n${indent}${close}`;
 }
 
-function labelled(name: string, value: Json, indent: string): string {
+function printProperty(name: string, value: Json, indent: string): string {
   const label = `${JSON.stringify(name)}: `;
   return label + print(value, indent, label.length + 1);
 }

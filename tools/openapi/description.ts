@@ -84,7 +84,7 @@ export interface Example {
 }
 
 /** A response of the service, without the gateway's responses of the same status. */
-export interface OwnResponse {
+export interface ServiceResponse {
   readonly description: string;
   readonly mediaType?: string;
   readonly schema?: Schema;
@@ -100,7 +100,7 @@ export type ProblemName = keyof typeof apiProblems | keyof typeof webhookProblem
 
 /** A possible validation error of a request. */
 export interface PossibleFinding {
-  readonly place: { readonly pointer: string } | { readonly parameter: string };
+  readonly location: { readonly pointer: string } | { readonly parameter: string };
   readonly finding: FindingTable[string];
   readonly values?: Values;
 }
@@ -119,8 +119,8 @@ export function ref(name: SchemaName): Schema {
 
 /** The possible validation errors of any body. Fields have additional errors. */
 export const objectFindings: readonly PossibleFinding[] = [
-  { place: { pointer: '' }, finding: apiFindings.object_type },
-  { place: { pointer: '/campo' }, finding: apiFindings.unknown_field },
+  { location: { pointer: '' }, finding: apiFindings.object_type },
+  { location: { pointer: '/campo' }, finding: apiFindings.unknown_field },
 ];
 
 /** The event names, as validation errors list them. */

@@ -2,15 +2,15 @@ import { pathProblems } from '../../lambdas/api/problems.ts';
 import { pathCases } from '../../lambdas/auth/routes.ts';
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { codeSamples } from './code-samples.ts';
-import { type Operation, type OwnResponse, ref } from './description.ts';
+import { type Operation, ref, type ServiceResponse } from './description.ts';
 import { eventBodies, eventWebhooks } from './event-webhooks.ts';
 import { formSchemas } from './forms.ts';
 import type { HeaderNames } from './headers.ts';
 import { acceptLanguage, introductions } from './introduction.ts';
 import { oauthResponse, oauthResponses, uncached } from './oauth-responses.ts';
-import { opened, orNull, type Schema, union } from './plain-schemas.ts';
+import { extensible, orNull, type Schema, union } from './plain-schemas.ts';
 import { problemResponse, problemResponses } from './problem-responses.ts';
-import { ownResponse, type Responses, sharedHeaders, shareResponses, withGateway } from './responses.ts';
+import { type Responses, serviceResponse, sharedHeaders, shareResponses, withGateway } from './responses.ts';
 import { notes } from './schema-notes.ts';
 import { describedSchemas } from './schemas.ts';
 
@@ -27,10 +27,10 @@ export function openApiDocument(all: readonly Operation[], host: Host): object {
     ]),
   );
   const { info, servers, tags, securitySchemes } = introductions[host];
-  const { webhooks, parameters } = host === 'base' ? ofEvents() : { parameters: {} };
+  const { webhooks, parameters } = host === 'base' ? eventParts() : { parameters: {} };
   const body = { paths, webhooks, 'x-not-found': notFound(host) };
   const described = { parameters, responses: shared };
-  const schemas = { ...describedSchemas(notes), ...eventBodies(businessEvents), ...formSchemas, ...ofGateway() };
+  const schemas = { ...describedSchemas(notes), ...eventBodies(businessEvents), ...formSchemas, ...gatewaySchemas() };
   return {
     openapi: '3.1.1',
     info,
@@ -41,7 +41,7 @@ export function openApiDocument(all: readonly Operation[], host: Host): object {
       securitySchemes,
       ...described,
       headers: sharedHeaders(JSON.stringify([body, described])),
-      schemas: sorted(referredTo(schemas, JSON.stringify([body, described]))),
+      schemas: sorted(referencedSchemas(schemas, JSON.stringify([body, described]))),
     },
   };
 }
@@ -51,12 +51,12 @@ const { no_such_path, method_not_post, method_not_get } = pathCases;
 
 type Host = Operation['host'];
 
-function ofEvents() {
+function eventParts() {
   return { webhooks: eventWebhooks(businessEvents), parameters: { AcceptLanguage: acceptLanguage } };
 }
 
 function notFound(host: Host): object {
-  return ownResponse(host === 'auth' ? oauthResponse(404, { no_such_path }) : problemResponse(404, { not_found }));
+  return serviceResponse(host === 'auth' ? oauthResponse(404, { no_such_path }) : problemResponse(404, { not_found }));
 }
 
 /**
@@ -108,15 +108,15 @@ function securityOf(access: Operation['access']): object[] {
 
 function responsesOf(operation: Operation): Responses {
   const { status, description, schema, examples, headers, links } = operation.success;
-  const success: OwnResponse = {
+  const success: ServiceResponse = {
     description,
     ...(schema && { schema: ref(schema) }),
     ...(examples && { examples }),
     headers: { ...cachingOf(operation.access), ...headers },
     ...(links && { links }),
   };
-  const refusals = operation.host === 'auth' ? oauthResponses(operation) : problemResponses(operation);
-  return withGateway({ [status]: success, ...refusals });
+  const errors = operation.host === 'auth' ? oauthResponses(operation) : problemResponses(operation);
+  return withGateway({ [status]: success, ...errors });
 }
 
 function cachingOf(access: Operation['access']): HeaderNames {
@@ -125,7 +125,7 @@ function cachingOf(access: Operation['access']): HeaderNames {
 }
 
 function methodNotAllowed(host: Host, allow: string): object {
-  const { headers, ...response } = ownResponse(
+  const { headers, ...response } = serviceResponse(
     host === 'base'
       ? problemResponse(405, { method_not_allowed }, { allow })
       : oauthResponse(405, allow === 'POST' ? { method_not_post } : { method_not_get }),
@@ -138,12 +138,12 @@ function methodNotAllowed(host: Host, allow: string): object {
 }
 
 /** Returns the schemas of API Gateway's own responses. */
-function ofGateway(): Record<string, Schema> {
+function gatewaySchemas(): Record<string, Schema> {
   const { OAuthError = {} } = describedSchemas(notes);
   return {
-    GatewayMessage: opened(gatewayMessage),
+    GatewayMessage: extensible(gatewayMessage),
     OAuthOrGatewayError: {
-      ...union([OAuthError, opened(gatewayMessage)]),
+      ...union([OAuthError, extensible(gatewayMessage)]),
       description: 'An error of the service has the reason in `error`. An error of the gateway has it in `message`.',
     },
   };
@@ -157,14 +157,14 @@ const gatewayMessage = {
 };
 
 /** Returns the schemas that a text refers to, directly or indirectly. */
-function referredTo(schemas: Record<string, Schema>, text: string): Record<string, Schema> {
-  const [found, others] = [true, false].map(wanted =>
+function referencedSchemas(schemas: Record<string, Schema>, text: string): Record<string, Schema> {
+  const [used, unused] = [true, false].map(isUsed =>
     Object.fromEntries(
-      Object.entries(schemas).filter(([name]) => text.includes(`"#/components/schemas/${name}"`) === wanted),
+      Object.entries(schemas).filter(([name]) => text.includes(`"#/components/schemas/${name}"`) === isUsed),
     ),
   ) as [Record<string, Schema>, Record<string, Schema>];
-  if (Object.keys(found).length === 0) return {};
-  return { ...found, ...referredTo(others, JSON.stringify(found)) };
+  if (Object.keys(used).length === 0) return {};
+  return { ...used, ...referencedSchemas(unused, JSON.stringify(used)) };
 }
 
 function sorted(schemas: Record<string, Schema>): Record<string, Schema> {

@@ -55,7 +55,7 @@ export function messageSchema(events: EventFormat, event: EventName): ObjectSche
   return {
     title: `${event}: message to the events queue`,
     description: `${events.rows[event].description} A publisher sends this message. The service ignores fields that the schema does not list.`,
-    ...converted(events.messageSchemas[event], ['id_conta', 'event', ...Object.keys(events.fields), 'id'], {
+    ...convert(events.messageSchemas[event], ['id_conta', 'event', ...Object.keys(events.fields), 'id'], {
       ...fieldDescriptions,
       ...describedFields(events, ({ description }) => `${description}.`),
     }),
@@ -70,7 +70,7 @@ export function deliverySchema(events: EventFormat, event: EventName): ObjectSch
   return {
     title: `${event}: body of the delivery`,
     description: `${events.rows[event].description} The body of the POST to the registered URL. Future versions may add fields. A test has ids of 0 and a webhook-id that starts with teste_.`,
-    ...converted(schema, Object.keys(schema.shape), {
+    ...convert(schema, Object.keys(schema.shape), {
       ...fieldDescriptions,
       ...describedFields(events, field => `${field.description}. It is ${sampleOf(field)} in a test.`),
     }),
@@ -125,12 +125,12 @@ const fieldDescriptions: Readonly<Record<string, string>> = {
 };
 
 /** Converts a zod schema. Orders its fields and adds a description to each. */
-function converted(schema: z.core.$ZodType, order: readonly string[], descriptions: Readonly<Record<string, string>>) {
+function convert(schema: z.core.$ZodType, order: readonly string[], descriptions: Readonly<Record<string, string>>) {
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input' });
   const fields = order.filter(field => field in properties);
   const described = fields.map(field => [
     field,
-    { description: descriptions[field] ?? '', ...asWritten(properties[field] as ZodField) },
+    { description: descriptions[field] ?? '', ...plainField(properties[field] as ZodField) },
   ]);
   return {
     type: 'object' as const,
@@ -140,7 +140,7 @@ function converted(schema: z.core.$ZodType, order: readonly string[], descriptio
 }
 
 /** Removes escapes of slashes. Adds a format to integers, because generators otherwise use 32 bits for an integer. */
-function asWritten(field: ZodField): ZodField {
+function plainField(field: ZodField): ZodField {
   return {
     ...field,
     ...(field.pattern !== undefined && { pattern: field.pattern.replaceAll('\\/', '/') }),

@@ -1,9 +1,9 @@
 import { formCases, type OAuthTable, oauthCases, serviceCases } from '../../lambdas/auth/routes.ts';
-import { type AuthOperation, type OwnResponse, ref } from './description.ts';
+import { type AuthOperation, ref, type ServiceResponse } from './description.ts';
 import type { HeaderNames } from './headers.ts';
 
 /** Returns the error responses of an operation of {auth_url}, by status. */
-export function oauthResponses({ access, refusals }: AuthOperation): Record<string, OwnResponse> {
+export function oauthResponses({ access, refusals }: AuthOperation): Record<string, ServiceResponse> {
   const listed = Object.fromEntries(refusals.map(name => [name, oauthCases[name]]));
   const cases: OAuthTable = { ...(access === 'client' && formCases), ...listed, ...serviceCases };
   const byStatus = Map.groupBy(Object.entries(cases), ([, [status]]) => status);
@@ -13,7 +13,7 @@ export function oauthResponses({ access, refusals }: AuthOperation): Record<stri
 }
 
 /** Returns the error response of a status, with an example of each case. */
-export function oauthResponse(status: number, cases: OAuthTable): OwnResponse {
+export function oauthResponse(status: number, cases: OAuthTable): ServiceResponse {
   const codes = [...new Set(Object.values(cases).map(([, code]) => code))];
   return {
     description: `${reasons[status]}: ${codes.map(code => `\`${code}\``).join(', ')}.`,

@@ -20,16 +20,16 @@ export function plain(schema: Schema): Schema {
  * Returns a schema that accepts unknown fields and unknown values of an enum. The description and `x-extensible-enum` list
  * the current values.
  */
-export function opened(schema: Schema): Schema {
+export function extensible(schema: Schema): Schema {
   const { enum: listed, const: only, properties, items, additionalProperties: _, ...rest } = schema as Nested;
   const values = listed ?? (only === undefined ? [] : [only]);
   const texts = values.filter(value => typeof value === 'string');
-  const inner = Object.entries(properties ?? {}).map(([name, property]) => [name, opened(property)]);
+  const inner = Object.entries(properties ?? {}).map(([name, property]) => [name, extensible(property)]);
   return {
     ...rest,
     ...(texts.length > 0 && { description: listValues(rest.description, texts), 'x-extensible-enum': texts }),
     ...(properties && { properties: Object.fromEntries(inner), additionalProperties: furtherFields }),
-    ...(items && { items: opened(items) }),
+    ...(items && { items: extensible(items) }),
   };
 }
 

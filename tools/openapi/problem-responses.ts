@@ -6,15 +6,15 @@ import { webhookProblems } from '../../lambdas/webhooks/routes.ts';
 import {
   type BaseOperation,
   type Example,
-  type OwnResponse,
   type PossibleFinding,
   type ProblemName,
   ref,
+  type ServiceResponse,
 } from './description.ts';
 import type { HeaderNames } from './headers.ts';
 
 /** Returns the error responses of an operation of {base_url}, by status. */
-export function problemResponses(operation: BaseOperation): Record<string, OwnResponse> {
+export function problemResponses(operation: BaseOperation): Record<string, ServiceResponse> {
   const byStatus = Map.groupBy(Object.entries(problemsOf(operation)), ([, { status }]) => status);
   const values = { scope: operation.access };
   return Object.fromEntries(
@@ -35,7 +35,7 @@ export function problemResponse(
   problems: ProblemTable,
   values: Values = {},
   findings: readonly PossibleFinding[] = [],
-): OwnResponse {
+): ServiceResponse {
   const codes = [...new Set(Object.entries(problems).map(([name, { code = name }]) => code))];
   const own = Object.keys(problems).map(name => headersOf[name] ?? {});
   const headers: HeaderNames = Object.assign(
@@ -92,8 +92,8 @@ function exampleOf(
   values: Values,
   findings: readonly PossibleFinding[],
 ): Example {
-  const errors = findings.map(({ place, finding, values: own = {} }) => ({
-    ...place,
+  const errors = findings.map(({ location, finding, values: own = {} }) => ({
+    ...location,
     code: finding.code,
     detail: fillIn(finding[language], own),
   }));

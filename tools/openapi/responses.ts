@@ -1,4 +1,4 @@
-import { type Example, type OwnResponse, ref } from './description.ts';
+import { type Example, ref, type ServiceResponse } from './description.ts';
 import { type HeaderNames, headers } from './headers.ts';
 import type { Schema } from './plain-schemas.ts';
 
@@ -17,13 +17,13 @@ interface MediaType {
 }
 
 /** Returns the responses of an operation, including those of the gateway, which have a different format. */
-export function withGateway(own: Readonly<Record<string, OwnResponse>>): Responses {
+export function withGateway(own: Readonly<Record<string, ServiceResponse>>): Responses {
   const statuses = [...new Set([...Object.keys(own), ...Object.keys(gatewayMessages)])].sort();
   return Object.fromEntries(statuses.map(status => [status, responseOf(own[status], gatewayMessages[status])]));
 }
 
 /** Returns a response without those of the gateway. */
-export function ownResponse(own: OwnResponse): ResponseObject {
+export function serviceResponse(own: ServiceResponse): ResponseObject {
   return responseOf(own, undefined);
 }
 
@@ -80,7 +80,7 @@ export const gatewayMessages: Readonly<Record<string, string>> = {
   503: 'Service Unavailable',
 };
 
-function responseOf(own: OwnResponse | undefined, message: string | undefined): ResponseObject {
+function responseOf(own: ServiceResponse | undefined, message: string | undefined): ResponseObject {
   const gateway = message === undefined ? undefined : gatewayContent(message);
   if (!own) {
     const described = headerReferences(gatewayHeaders, () => false);
@@ -137,8 +137,8 @@ function gatewayContent(message: string): MediaType {
 const gatewayType = 'application/json';
 
 /** Returns a name that consists of the status and its codes, and of the operation's id if the name already exists. */
-function nameOf(status: string, { description }: ResponseObject, operationId: string, taken: object): string {
+function nameOf(status: string, { description }: ResponseObject, operationId: string, used: object): string {
   const codes = [...description.matchAll(/`([a-z_]+)`/g)].map(([, code]) => code);
   const name = [status, ...codes].join('.');
-  return name in taken ? `${name}.${operationId}` : name;
+  return name in used ? `${name}.${operationId}` : name;
 }

@@ -8,7 +8,7 @@ import * as webhooks from '../../lambdas/webhooks/answers.ts';
 import { registration, replacement, secretRotation } from '../../lambdas/webhooks/input.ts';
 import { replacedSecret, webhookRecord } from '../../lambdas/webhooks/representation.ts';
 import { eventNameSchema } from '../../lambdas/webhooks/webhook.ts';
-import { opened, plain, type Schema } from './plain-schemas.ts';
+import { extensible, plain, type Schema } from './plain-schemas.ts';
 
 export type FunctionSchemaName = keyof typeof requests | keyof typeof responses | 'Problem';
 
@@ -29,7 +29,7 @@ export function describedSchemas(
     );
   return Object.fromEntries([
     ...described(converted(requests, 'input')),
-    ...described(byStatus(converted(responses, 'output'))).map(([name, schema]) => [name, opened(schema)] as const),
+    ...described(byStatus(converted(responses, 'output'))).map(([name, schema]) => [name, extensible(schema)] as const),
   ]);
 }
 
@@ -77,9 +77,9 @@ function converted(schemas: Record<string, z.core.$ZodType>, io: 'input' | 'outp
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
   const uri = (id: string) => `#/components/schemas/${id}`;
-  const { schemas: found } = z.toJSONSchema(registry, { io, uri, override: simplify });
+  const { schemas: generated } = z.toJSONSchema(registry, { io, uri, override: simplify });
   return Object.fromEntries(
-    Object.entries(found).map(([name, { $schema: _, $id: __, ...schema }]) => [name, schema as Schema]),
+    Object.entries(generated).map(([name, { $schema: _, $id: __, ...schema }]) => [name, schema as Schema]),
   );
 }
 

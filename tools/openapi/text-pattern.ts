@@ -29,9 +29,9 @@ interface Part {
 }
 
 function partsOf(inner: string): readonly Part[] | undefined {
-  const found = [...inner.matchAll(part)];
-  if (found.map(([text]) => text).join('') !== inner) return undefined;
-  return found.map(([text, members = '', character = '', sign = '{1}']) => ({
+  const parts = [...inner.matchAll(part)];
+  if (parts.map(([text]) => text).join('') !== inner) return undefined;
+  return parts.map(([text, members = '', character = '', sign = '{1}']) => ({
     text,
     characters: new Set(character || charactersOf(members)),
     ...countOf(sign),

@@ -6,13 +6,13 @@ import { eventWithoutWebhook, segredo, webhook } from './examples.ts';
 import { links } from './links.ts';
 
 const urlFindings: readonly PossibleFinding[] = [
-  { place: { pointer: '/url' }, finding: apiFindings.required },
-  { place: { pointer: '/url' }, finding: apiFindings.string_type },
-  { place: { pointer: '/url' }, finding: webhookFindings.https },
-  { place: { pointer: '/url' }, finding: webhookFindings.public_address, values: { address: '10.0.0.1' } },
-  { place: { pointer: '/url' }, finding: webhookFindings.fragment },
-  { place: { pointer: '/autorizacao' }, finding: webhookFindings.autorizacao },
-  { place: { pointer: '/autorizacao' }, finding: webhookFindings.header_name },
+  { location: { pointer: '/url' }, finding: apiFindings.required },
+  { location: { pointer: '/url' }, finding: apiFindings.string_type },
+  { location: { pointer: '/url' }, finding: webhookFindings.https },
+  { location: { pointer: '/url' }, finding: webhookFindings.public_address, values: { address: '10.0.0.1' } },
+  { location: { pointer: '/url' }, finding: webhookFindings.fragment },
+  { location: { pointer: '/autorizacao' }, finding: webhookFindings.autorizacao },
+  { location: { pointer: '/autorizacao' }, finding: webhookFindings.header_name },
   ...objectFindings,
 ];
 
@@ -55,7 +55,7 @@ export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
       links: links.webhook,
     },
     findings: [
-      { place: { pointer: '/evento' }, finding: apiFindings.event, values: { values: eventNames } },
+      { location: { pointer: '/evento' }, finding: apiFindings.event, values: { values: eventNames } },
       ...urlFindings,
     ],
   },
@@ -105,7 +105,7 @@ export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
       schema: 'SigningSecret',
       examples: { example: { value: { segredo } } },
     },
-    findings: [{ place: { pointer: '/imediato' }, finding: apiFindings.boolean_type }, ...objectFindings],
+    findings: [{ location: { pointer: '/imediato' }, finding: apiFindings.boolean_type }, ...objectFindings],
   },
   reactivateWebhook: {
     tag: 'Webhooks',

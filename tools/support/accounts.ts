@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { askOps } from './ops.ts';
+import { runOpsJson } from './ops.ts';
 
 /** A client of the token endpoint. */
 export interface Client {
@@ -30,7 +30,7 @@ export function unique(): string {
 export function createClient(outputsFile: string, ...options: readonly string[]): Promise<Client> {
   const args = options.length > 0 ? options : ['--grant', 'password', '--grant', 'refresh_token'];
   const anyAccount = args.includes('--account') ? [] : ['--any-account'];
-  return askOps(outputsFile, ['clients', 'create', '--name', `test ${unique()}`, ...args, ...anyAccount]);
+  return runOpsJson(outputsFile, ['clients', 'create', '--name', `test ${unique()}`, ...args, ...anyAccount]);
 }
 
 /** Creates a user with the operators' CLI. By default, the user is the admin of a new account. */
@@ -40,6 +40,6 @@ export async function createUser(
 ): Promise<User> {
   const email = `${unique()}@test.example.com`;
   const args = ['users', 'create', '--email', email, '--account', account, '--role', role];
-  const { userId } = await askOps<{ userId: string }>(outputsFile, args, `${password}\n`);
+  const { userId } = await runOpsJson<{ userId: string }>(outputsFile, args, `${password}\n`);
   return { userId, email, account, password };
 }

@@ -23,14 +23,14 @@ const packedTickets = (records: RecordWriter) => records.record('handshake', tim
 
 /** The start of a response with an incomplete body. */
 const openBody = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome';
-const answered = 'HTTP/1.1 204 No Content\r\n\r\n';
+const noContent = 'HTTP/1.1 204 No Content\r\n\r\n';
 
 /** Floods before the last header, in a body, and on idle connections. */
 export const floods: readonly Flood[] = [
   { name: 'KeyUpdates', burst: keyUpdates },
   { name: 'KeyUpdates that request one back', burst: requestedKeyUpdates },
   { name: 'KeyUpdates that request one back, in a body', burst: requestedKeyUpdates, first: openBody },
-  { name: 'KeyUpdates that request one back, idle', burst: requestedKeyUpdates, first: answered, whenIdle: true },
+  { name: 'KeyUpdates that request one back, idle', burst: requestedKeyUpdates, first: noContent, whenIdle: true },
   { name: 'empty records', burst: emptyRecords },
   { name: 'empty records, in a body', burst: emptyRecords, first: openBody },
   { name: 'records of one byte', burst: records => times(20, () => records.record('data', Buffer.from('\n'))) },
@@ -57,7 +57,7 @@ export const floods: readonly Flood[] = [
 ];
 
 /** Sends a burst repeatedly until the connection closes. */
-export async function pour({ records, write, isOpen }: HostileConnection, burst: Flood['burst']): Promise<void> {
+export async function sendFlood({ records, write, isOpen }: HostileConnection, burst: Flood['burst']): Promise<void> {
   while (isOpen()) {
     await write(burst(records));
     await new Promise(setImmediate);
@@ -69,7 +69,7 @@ export function playFlood({ burst, first, whenIdle }: Flood): Act {
   return async connection => {
     if (first !== undefined) await connection.write(text(connection.records, first));
     if (whenIdle) await new Promise(resolve => setTimeout(resolve, idleAfter));
-    await pour(connection, burst);
+    await sendFlood(connection, burst);
   };
 }
 

@@ -50,12 +50,12 @@ export async function runOpsOn(
  *
  * @throws if the command fails
  */
-export async function askOps<Answer>(outputsFile: string, args: readonly string[], input?: string): Promise<Answer> {
-  return answerOf(args, await runOpsInProcess(['--outputs', outputsFile, '--json', '--yes', ...args], input));
+export async function runOpsJson<Json>(outputsFile: string, args: readonly string[], input?: string): Promise<Json> {
+  return parseOutput(args, await runOpsInProcess(['--outputs', outputsFile, '--json', '--yes', ...args], input));
 }
 
 /** Returns the parsed `--json` output of a command. @throws if the command failed */
-export function answerOf<Answer>(args: readonly string[], { code, stdout, stderr }: OpsResult): Answer {
+export function parseOutput<Json>(args: readonly string[], { code, stdout, stderr }: OpsResult): Json {
   if (code !== 0) throw new Error(`ops ${args.slice(0, 2).join(' ')} exited with ${code}: ${stderr}`);
   return JSON.parse(stdout);
 }

@@ -28,7 +28,7 @@ export interface NewWebhook {
   readonly autorizacao?: string;
 }
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -55,7 +55,7 @@ export function makeServiceClient({ AuthUrl, BaseUrl }: Record<'AuthUrl' | 'Base
     endpoint: 'token' | 'revoke' | 'introspect',
     form: Form,
     headers?: Readonly<Record<string, string>>,
-  ): Promise<Answer> {
+  ): Promise<ApiResponse> {
     return send(`${AuthUrl}/oauth/v1/${endpoint}`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json', ...headers },
@@ -64,7 +64,7 @@ export function makeServiceClient({ AuthUrl, BaseUrl }: Record<'AuthUrl' | 'Base
   }
 
   /** Sends a request to {base_url}. */
-  function callApi(method: string, path: string, { token, headers, body }: ApiRequest = {}): Promise<Answer> {
+  function callApi(method: string, path: string, { token, headers, body }: ApiRequest = {}): Promise<ApiResponse> {
     const isRaw = typeof body === 'string' || body instanceof Uint8Array;
     const json = body === undefined || isRaw ? undefined : JSON.stringify(body);
     const bytes = body instanceof Uint8Array ? new Uint8Array(body) : new TextEncoder().encode(`${body}`);
@@ -88,13 +88,13 @@ export function makeServiceClient({ AuthUrl, BaseUrl }: Record<'AuthUrl' | 'Base
 
   /** Registers a webhook and returns its signing secret. @throws if the API rejects it */
   async function register(token: string, webhook: NewWebhook): Promise<string> {
-    const answer = await callApi('POST', '/v1/webhooks', { token, body: webhook });
-    if (answer.status !== 201) throw new Error(`Registering ${webhook.evento} failed: ${answer.status} ${answer.text}`);
-    return String(answer.json?.segredo);
+    const { status, text, json } = await callApi('POST', '/v1/webhooks', { token, body: webhook });
+    if (status !== 201) throw new Error(`Registering ${webhook.evento} failed: ${status} ${text}`);
+    return String(json?.segredo);
   }
 }
 
-async function send(url: string, request: RequestInit): Promise<Answer> {
+async function send(url: string, request: RequestInit): Promise<ApiResponse> {
   const signal = AbortSignal.timeout(30_000); // the gateway itself waits for a starting function
   const response = await fetch(url, { ...request, redirect: 'error', signal });
   const text = await response.text();

@@ -2,7 +2,7 @@
  * Returns a Lambda handler for messages of the topic in the output OperationsTopicArn, which notifies the owner of a
  * webhook. Implement both functions: `addressOf` finds the address of an account, and `send` writes to it. A notice may arrive twice.
  */
-export function makeHandler(addressOf, send) {
+export function createHandler(addressOf, send) {
   return async function handler({ Records }) {
     for (const { Sns } of Records) {
       const { type, accountId, event, since } = JSON.parse(Sns.Message);

@@ -26,14 +26,14 @@ public static class Receiver
         var buffer = new byte[65537];
         int length = 0, read;
         while ((read = await request.Body.ReadAsync(buffer, length, buffer.Length - length)) > 0) length += read;
-        if (length > 65536) return Refuse(413, "the body has over 64 KiB");
+        if (length > 65536) return Reject(413, "the body has over 64 KiB");
         var body = buffer.Take(length).ToArray(); // the bytes as they arrived
         var id = request.Headers["webhook-id"].ToString();
         var timestamp = request.Headers["webhook-timestamp"].ToString();
         var signatures = request.Headers["webhook-signature"].ToString();
         var now = DateTimeOffset.UtcNow.ToUnixTimeSeconds();
-        var reason = Refusal(id, timestamp, signatures, body, now);
-        if (reason != null) return Refuse(400, reason);
+        var reason = RejectionReason(id, timestamp, signatures, body, now);
+        if (reason != null) return Reject(400, reason);
 
         // Stores each webhook-id once. In your system, use an INSERT with a unique key.
         var path = Path.Combine("events", id + ".json");
@@ -49,12 +49,12 @@ public static class Receiver
         }
         catch (Exception error)
         {
-            return Refuse(500, error.GetType().Name); // the event is not stored, so Emissor will retry
+            return Reject(500, error.GetType().Name); // the event is not stored, so Emissor will retry
         }
         return Results.NoContent();
     }
 
-    static IResult Refuse(int status, string reason)
+    static IResult Reject(int status, string reason)
     {
         Console.Error.WriteLine(status + ": " + reason);
         return Results.StatusCode(status);
@@ -71,7 +71,7 @@ public static class Receiver
     }
 
     // Returns the reason to reject a request, or null if Emissor signed it within the last five minutes.
-    static string Refusal(string id, string timestamp, string signatures, byte[] body, long now)
+    static string RejectionReason(string id, string timestamp, string signatures, byte[] body, long now)
     {
         if (!Regex.IsMatch(id, @"^[A-Za-z0-9_-]+\z")) return "webhook-id is missing or malformed";
         if (!Regex.IsMatch(timestamp, @"^[0-9]{1,12}\z")) return "webhook-timestamp is missing or malformed";

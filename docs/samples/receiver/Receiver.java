@@ -30,7 +30,7 @@ public class Receiver {
             try {
                 status = receive(exchange);
             } catch (Throwable error) {
-                status = refuse(500, error.getClass().getName()); // the event is not stored, so Emissor will retry
+                status = reject(500, error.getClass().getName()); // the event is not stored, so Emissor will retry
             }
             exchange.sendResponseHeaders(status, -1);
             exchange.close();
@@ -44,9 +44,9 @@ public class Receiver {
         var timestamp = Objects.requireNonNullElse(headers.getFirst("webhook-timestamp"), "");
         var signatures = Objects.requireNonNullElse(headers.getFirst("webhook-signature"), "");
         var body = exchange.getRequestBody().readNBytes(65_537); // the bytes as they arrived
-        if (body.length > 65_536) return refuse(413, "the body has over 64 KiB");
-        var reason = refusal(id, timestamp, signatures, body, Instant.now().getEpochSecond());
-        if (reason != null) return refuse(400, reason);
+        if (body.length > 65_536) return reject(413, "the body has over 64 KiB");
+        var reason = rejectionReason(id, timestamp, signatures, body, Instant.now().getEpochSecond());
+        if (reason != null) return reject(400, reason);
         // Stores each webhook-id once. In your system, use an INSERT with a unique key.
         var file = Path.of("events", id + ".json");
         if (!Files.exists(file)) {
@@ -57,7 +57,7 @@ public class Receiver {
         return 204;
     }
 
-    static int refuse(int status, String reason) {
+    static int reject(int status, String reason) {
         System.err.println(status + ": " + reason);
         return status;
     }
@@ -71,7 +71,7 @@ public class Receiver {
     }
 
     // Returns the reason to reject a request, or null if Emissor signed it within the last five minutes.
-    static String refusal(String id, String timestamp, String signatures, byte[] body, long now)
+    static String rejectionReason(String id, String timestamp, String signatures, byte[] body, long now)
             throws GeneralSecurityException {
         if (!id.matches("[A-Za-z0-9_-]+")) return "webhook-id is missing or malformed";
         if (!timestamp.matches("[0-9]{1,12}")) return "webhook-timestamp is missing or malformed";

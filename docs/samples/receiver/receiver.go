@@ -17,13 +17,13 @@ import (
 )
 
 var keys [][]byte
-var idForm = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var idPattern = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // verify returns an error unless Emissor signed the request within the last five minutes.
 func verify(id, timestamp, signatures string, body []byte, now int64) error {
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
 	switch {
-	case !idForm.MatchString(id):
+	case !idPattern.MatchString(id):
 		return errors.New("webhook-id is missing or malformed")
 	case err != nil:
 		return errors.New("webhook-timestamp is missing or malformed")

@@ -10,16 +10,16 @@ if (!secrets.every(secret => /^whsec_[A-Za-z0-9+/]{43}=$/.test(secret))) {
 const keys = secrets.map(secret => Buffer.from(secret.slice('whsec_'.length), 'base64'));
 
 // Returns the reason to reject a request, or undefined if Emissor signed it within the last five minutes.
-function refusal(id, timestamp, signatures, body, now) {
+function rejectionReason(id, timestamp, signatures, body, now) {
   if (!/^[A-Za-z0-9_-]+$/.test(id)) return 'webhook-id is missing or malformed';
   if (!/^[0-9]{1,12}$/.test(timestamp)) return 'webhook-timestamp is missing or malformed';
   if (Math.abs(now - timestamp) > 300) return 'webhook-timestamp is over 300 seconds from this clock';
   if (signatures === '') return 'webhook-signature is missing';
-  const given = signatures.split(' ').map(signature => Buffer.from(signature));
+  const received = signatures.split(' ').map(signature => Buffer.from(signature));
   const isAuthentic = keys.some(key => {
     const mac = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');
     const expected = Buffer.from(`v1,${mac}`);
-    return given.some(one => one.length === expected.length && timingSafeEqual(one, expected)); // in constant time
+    return received.some(one => one.length === expected.length && timingSafeEqual(one, expected)); // in constant time
   });
   return isAuthentic ? undefined : 'no signature matches: is the segredo of this webhook in SEGREDO?';
 }
@@ -31,14 +31,14 @@ async function receive(request) {
     size += chunk.length;
     if (size <= 65_536) chunks.push(chunk);
   }
-  if (size > 65_536) return refuse(413, 'the body has over 64 KiB');
+  if (size > 65_536) return reject(413, 'the body has over 64 KiB');
   const body = Buffer.concat(chunks); // the bytes as they arrived
   const { headers } = request;
   const id = headers['webhook-id'] ?? '';
   const timestamp = headers['webhook-timestamp'] ?? '';
   const signatures = headers['webhook-signature'] ?? '';
-  const reason = refusal(id, timestamp, signatures, body, Date.now() / 1000);
-  if (reason) return refuse(400, reason);
+  const reason = rejectionReason(id, timestamp, signatures, body, Date.now() / 1000);
+  if (reason) return reject(400, reason);
   // Stores each webhook-id once. In your system, use an INSERT with a unique key.
   if (!existsSync(`events/${id}.json`)) {
     const newFile = `events/new${randomUUID()}`;
@@ -49,7 +49,7 @@ async function receive(request) {
   return 204;
 }
 
-function refuse(status, reason) {
+function reject(status, reason) {
   console.error(`${status}: ${reason}`);
   return status;
 }
@@ -58,6 +58,6 @@ mkdirSync('events', { recursive: true });
 const limits = { requestTimeout: 15_000, connectionsCheckingInterval: 1_000 }; // the body must arrive in time
 createServer(limits, (request, response) => {
   receive(request)
-    .catch(error => refuse(500, error.code ?? error.name)) // the event is not stored, so Emissor will retry
+    .catch(error => reject(500, error.code ?? error.name)) // the event is not stored, so Emissor will retry
     .then(status => response.writeHead(status).end());
 }).listen(8080, '127.0.0.1');

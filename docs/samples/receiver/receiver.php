@@ -12,7 +12,7 @@ foreach (explode(' ', (string) getenv('SEGREDO')) as $secret) {
 }
 
 // Returns the reason to reject a request, or null if Emissor signed it within the last five minutes.
-function refusal(array $keys, string $id, string $timestamp, string $signatures, string $body, int $now): ?string
+function rejectionReason(array $keys, string $id, string $timestamp, string $signatures, string $body, int $now): ?string
 {
     if (!preg_match('~^[A-Za-z0-9_-]+$~D', $id)) return 'webhook-id is missing or malformed';
     if (!ctype_digit($timestamp)) return 'webhook-timestamp is missing or malformed';
@@ -29,7 +29,7 @@ function refusal(array $keys, string $id, string $timestamp, string $signatures,
     return 'no signature matches: is the segredo of this webhook in SEGREDO?';
 }
 
-function refuse(int $status, string $reason): void
+function reject(int $status, string $reason): void
 {
     error_log("$status: $reason");
     http_response_code($status);
@@ -40,16 +40,16 @@ $id = $_SERVER['HTTP_WEBHOOK_ID'] ?? '';
 $timestamp = $_SERVER['HTTP_WEBHOOK_TIMESTAMP'] ?? '';
 $signatures = $_SERVER['HTTP_WEBHOOK_SIGNATURE'] ?? '';
 $body = file_get_contents('php://input', false, null, 0, 65537); // the bytes as they arrived, before any json_decode
-if (strlen($body) > 65536) refuse(413, 'the body has over 64 KiB');
-$reason = refusal($keys, $id, $timestamp, $signatures, $body, time());
-if ($reason !== null) refuse(400, $reason);
+if (strlen($body) > 65536) reject(413, 'the body has over 64 KiB');
+$reason = rejectionReason($keys, $id, $timestamp, $signatures, $body, time());
+if ($reason !== null) reject(400, $reason);
 
 // Stores each webhook-id once. In your system, use an INSERT with a unique key.
 @mkdir('events');
 if (!file_exists("events/$id.json")) {
     $new = 'events/new' . bin2hex(random_bytes(16));
     if (file_put_contents($new, $body) !== strlen($body) || !rename($new, "events/$id.json")) {
-        refuse(500, 'Could not write to the folder events'); // Emissor will retry
+        reject(500, 'Could not write to the folder events'); // Emissor will retry
     }
     file_put_contents('php://stdout', "$id $body\n");
 }

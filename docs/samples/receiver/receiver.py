@@ -14,7 +14,7 @@ KEYS = [base64.b64decode(secret[len("whsec_") :]) for secret in SECRETS]
 
 
 # Returns the reason to reject a request, or None if Emissor signed it within the last five minutes.
-def refusal(id, timestamp, signatures, body, now):
+def rejection_reason(id, timestamp, signatures, body, now):
     if not re.fullmatch("[A-Za-z0-9_-]+", id):
         return "webhook-id is missing or malformed"
     if not re.fullmatch("[0-9]{1,12}", timestamp):
@@ -25,8 +25,8 @@ def refusal(id, timestamp, signatures, body, now):
         return "webhook-signature is missing"
     signed = f"{id}.{timestamp}.".encode() + body
     expected = [b"v1," + base64.b64encode(hmac.digest(key, signed, "sha256")) for key in KEYS]
-    given = [signature.encode() for signature in signatures.split(" ")]
-    if any(hmac.compare_digest(one, other) for one in expected for other in given):  # in constant time
+    received = [signature.encode() for signature in signatures.split(" ")]
+    if any(hmac.compare_digest(one, other) for one in expected for other in received):  # in constant time
         return None
     return "no signature matches: is the segredo of this webhook in SEGREDO?"
 
@@ -38,24 +38,24 @@ class Receiver(BaseHTTPRequestHandler):
         try:
             status = self.receive()
         except Exception as error:
-            status = self.refuse(500, type(error).__name__)  # the event is not stored, so Emissor will retry
+            status = self.reject(500, type(error).__name__)  # the event is not stored, so Emissor will retry
         self.send_response(status)
         self.end_headers()
 
     def receive(self):
         body = self.read_body()  # the bytes as they arrived
         if body is None:
-            return self.refuse(413, "the body has over 64 KiB, or no end")
+            return self.reject(413, "the body has over 64 KiB, or no end")
         id = self.headers.get("webhook-id", "")
         timestamp = self.headers.get("webhook-timestamp", "")
         signatures = self.headers.get("webhook-signature", "")
-        reason = refusal(id, timestamp, signatures, body, time.time())
+        reason = rejection_reason(id, timestamp, signatures, body, time.time())
         if reason:
-            return self.refuse(400, reason)
+            return self.reject(400, reason)
         store(id, body)
         return 204
 
-    def refuse(self, status, reason):
+    def reject(self, status, reason):
         self.log_error("%d: %s", status, reason)
         return status
 

@@ -42,7 +42,7 @@ test('A 410 response suspends the webhook and holds its deliveries.', () =>
 test('A crash between the POST and the write of its outcome duplicates the POST and does not lose the event.', () => {
   let hasPosted = false;
   let hasCrashed = false;
-  const fateOf: FaultPlan['fateOf'] = ({ service }) => {
+  const outcomeOf: FaultPlan['outcomeOf'] = ({ service }) => {
     const mustCrash = hasPosted && !hasCrashed && service === 'dynamodb';
     hasCrashed ||= mustCrash;
     hasPosted ||= service === 'post';
@@ -56,7 +56,7 @@ test('A crash between the POST and the write of its outcome duplicates the POST 
       expect(await delivery(id)).toEqual({ state: 'entregue', results: ['entregue'] });
       expect([hasCrashed, posts(id)]).toEqual([true, [200, 200]]);
     },
-    { fateOf },
+    { outcomeOf },
   );
 });
 

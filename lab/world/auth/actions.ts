@@ -43,7 +43,7 @@ export function makeActions({ cloud, journal, seed }: ActionsParts) {
       cloud.function(endpoint).invoke({ requestId: request.id }, outcome => {
         request.endedAt = cloud.now();
         if (outcome.status === 'failed') failures.push(outcome.error);
-        if (outcome.status === 'answered') request.response = parseResponse(outcome.result);
+        if (outcome.status === 'returned') request.response = parseResponse(outcome.result);
         resolve();
       });
     });

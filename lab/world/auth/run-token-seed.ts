@@ -1,4 +1,4 @@
-import type { Happening } from '@emissor/cloud/virtual';
+import type { RecordedEvent } from '@emissor/cloud/virtual';
 import { type FaultClass, faultTime } from '../fault-classes.ts';
 import { minute } from '../times.ts';
 import { figuresOf, isCrash, type WorldResult } from '../world-result.ts';
@@ -46,7 +46,7 @@ export async function runTokenSeed(
 const worldTime = 30 * 24 * 60 * minute;
 
 /** Returns the trace entries that contain the id of a request or session, and the process's entries during the request. */
-function traceOf(happenings: readonly Happening[], subjectId: string): readonly Happening[] {
+function traceOf(happenings: readonly RecordedEvent[], subjectId: string): readonly RecordedEvent[] {
   const [name, isAbout] = [`${subjectId}"`, (text: string) => text.includes(`${subjectId}"`)];
   let worker: string | undefined;
   return happenings.filter(happening => {

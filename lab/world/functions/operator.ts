@@ -129,7 +129,7 @@ function targetOf(process: ProcessRuntime, searchLogs: Stage['searchLogs']): Tar
     if (client instanceof KMSClient) return command => process.kms.send(command);
     const known = [CloudWatchLogsClient, STSClient].find(each => client instanceof each);
     if (!known) throw new TypeError('The virtual cloud does not support this service.');
-    const call = { service: 'operator', operation: known.name, takes: 10 };
+    const call = { service: 'operator', operation: known.name, latency: 10 };
     return command =>
       process.call(call, () => logsResponse(command, searchLogs) ?? { Arn: 'arn:aws:iam::111122223333:user/operator' });
   }

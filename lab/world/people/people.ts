@@ -129,7 +129,7 @@ export function makePeople({
 
   async function invoke(command: OperatorCommand): Promise<readonly unknown[]> {
     const outcome = await new Promise<Outcome>(resolve => cloud.function(operatorName).invoke(command, resolve));
-    if (outcome.status !== 'answered') throw new Error(`${command.name} ${outcome.status}`);
+    if (outcome.status !== 'returned') throw new Error(`${command.name} ${outcome.status}`);
     const result: unknown = outcome.result;
     return Array.isArray(result) ? result : [];
   }

@@ -2,7 +2,7 @@ import type { SeededRandom } from './seeded-random.ts';
 import { ServiceError, throttled } from './service-error.ts';
 
 /** The outcome of an attempt of a call. */
-export type Fate =
+export type CallOutcome =
   | 'fine'
   /** The service throttles the call. Of a DynamoDB batch it executes a part. */
   | 'throttled'
@@ -11,7 +11,7 @@ export type Fate =
   /** The request is lost before it reaches the service. */
   | 'request_lost'
   /** The call takes effect, but its response is lost. */
-  | 'answer_lost'
+  | 'response_lost'
   /** The call takes longer, sometimes longer than the caller's timeout. */
   | 'slow'
   /** The process dies before the call. */
@@ -19,7 +19,7 @@ export type Fate =
   /** The process dies after the call took effect. */
   | 'dies_after';
 
-interface CallTry {
+interface CallAttempt {
   readonly functionName: string;
   readonly service: string;
   readonly operation: string;
@@ -34,7 +34,7 @@ export interface FaultPlan {
   /** The shares that always apply. */
   readonly shares?: FaultRates;
   /** Periods with additional faults of one service, or of one of its resources. */
-  readonly spells?: readonly Spells[];
+  readonly outages?: readonly Outages[];
   /** The share of batch entries, including sent messages, that a queue rejects individually. */
   readonly refusedEntries?: number;
   /** The share of deleted messages that a queue delivers again. */
@@ -42,11 +42,11 @@ export interface FaultPlan {
   /** The maximum clock error of processes, in milliseconds. */
   readonly skew?: number;
   /** Decides the outcome of an attempt. If it returns `undefined`, the shares decide. */
-  readonly fateOf?: (call: CallTry) => Fate | undefined;
+  readonly outcomeOf?: (call: CallAttempt) => CallOutcome | undefined;
 }
 
 /** Describes `count` periods of `length` milliseconds, which start within the first `within` milliseconds. */
-interface Spells {
+interface Outages {
   readonly service: string;
   readonly resource?: string;
   readonly count: number;
@@ -59,63 +59,63 @@ interface Spells {
 export type Faults = ReturnType<typeof makeFaults>;
 
 /** The faults of queues. */
-export type QueueFaults = Pick<Faults, 'comesAgain' | 'isEntryRefused'>;
+export type QueueFaults = Pick<Faults, 'isRedelivered' | 'isEntryRejected'>;
 
 /** Creates the faults of a plan. */
 export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: string) => SeededRandom) {
   const random = randomOf('faults');
-  const spells = (plan.spells ?? []).map((spell, index) => {
+  const outages = (plan.outages ?? []).map((outage, index) => {
     const { number } = randomOf(`spells ${index}`);
-    return { ...spell, starts: Array.from({ length: spell.count }, () => now() + number() * spell.within) };
+    return { ...outage, starts: Array.from({ length: outage.count }, () => now() + number() * outage.within) };
   });
   let isOver = false;
   return {
-    fateOf,
+    outcomeOf,
     /** Returns the additional latency of a slow call, in milliseconds. */
     slowness: () => random.number() * maxSlowness,
     /** Returns whether a fault of a batch affects an entry. It affects each entry with a probability of 50%. */
-    isAboutEntry: () => random.happens(0.5),
-    isEntryRefused: () => !isOver && random.happens(plan.refusedEntries),
-    comesAgain: () => !isOver && random.happens(plan.copies),
+    affectsEntry: () => random.happens(0.5),
+    isEntryRejected: () => !isOver && random.happens(plan.refusedEntries),
+    isRedelivered: () => !isOver && random.happens(plan.copies),
     /** Stops all faults. */
     end: () => {
       isOver = true;
     },
   };
 
-  function fateOf(call: CallTry): Fate {
+  function outcomeOf(call: CallAttempt): CallOutcome {
     if (isOver) return 'fine';
-    const decided = plan.fateOf?.(call);
-    if (decided) return decided;
-    for (const { service, resource = call.resource, starts, length, shares } of spells) {
+    const chosen = plan.outcomeOf?.(call);
+    if (chosen) return chosen;
+    for (const { service, resource = call.resource, starts, length, shares } of outages) {
       if (service !== call.service || resource !== call.resource) continue;
       if (!starts.some(moment => moment <= now() && now() < moment + length)) continue;
-      const fate = draw(shares, service);
-      if (fate !== 'fine') return fate;
+      const outcome = draw(shares, service);
+      if (outcome !== 'fine') return outcome;
     }
     return plan.shares ? draw(plan.shares, call.service) : 'fine';
   }
 
   /** Selects an outcome at random. It draws one number for all outcomes, so their shares add up. */
-  function draw(shares: FaultRates, service: string): Fate {
-    let left = random.number();
+  function draw(shares: FaultRates, service: string): CallOutcome {
+    let remaining = random.number();
     return (
-      fates.find(fate => {
-        left -= (shares[fate] ?? 0) + (shares[`${service}.${fate}`] ?? 0);
-        return left < 0;
+      outcomes.find(outcome => {
+        remaining -= (shares[outcome] ?? 0) + (shares[`${service}.${outcome}`] ?? 0);
+        return remaining < 0;
       }) ?? 'fine'
     );
   }
 }
 
 /** Returns the error response of a service, if the outcome is an error response. */
-export function refusalBy(fate: Fate, service: string): ServiceError | undefined {
-  if (fate === 'throttled') return throttled(service);
-  if (fate !== 'failed') return undefined;
+export function errorOf(outcome: CallOutcome, service: string): ServiceError | undefined {
+  if (outcome === 'throttled') return throttled(service);
+  if (outcome !== 'failed') return undefined;
   return new ServiceError('InternalServerError', 'The service has failed.', 'server');
 }
 
 /** The maximum additional latency of a slow call, in milliseconds. */
 const maxSlowness = 1_250;
 
-const fates = ['dies_before', 'dies_after', 'throttled', 'failed', 'request_lost', 'answer_lost', 'slow'] as const;
+const outcomes = ['dies_before', 'dies_after', 'throttled', 'failed', 'request_lost', 'response_lost', 'slow'] as const;

@@ -13,13 +13,13 @@ export function makeSeededRandom(seed: number, name: string) {
   let counter = 1;
   return {
     /** Draws a number in [0, 1). */
-    number: () => whole() / 2 ** 32,
-    bytes: (length: number) => Buffer.from(Array.from({ length }, () => whole() >>> 24)),
+    number: () => nextUint32() / 2 ** 32,
+    bytes: (length: number) => Buffer.from(Array.from({ length }, () => nextUint32() >>> 24)),
     /** Returns true with the probability `share`. It draws no number if the probability is 0. */
-    happens: (share = 0) => share > 0 && whole() / 2 ** 32 < share,
+    happens: (share = 0) => share > 0 && nextUint32() / 2 ** 32 < share,
   };
 
-  function whole(): number {
+  function nextUint32(): number {
     const sum = (a + b + counter++) | 0;
     a = b ^ (b >>> 9);
     b = (c + (c << 3)) | 0;

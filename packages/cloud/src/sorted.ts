@@ -1,5 +1,5 @@
 /** Returns the index of the first element that passes a test, or the length of the list. All later elements must also pass the test. */
-export function firstWhere<Each>(sorted: readonly Each[], isReached: (each: Each) => boolean): number {
+export function firstIndexWhere<Each>(sorted: readonly Each[], isReached: (each: Each) => boolean): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

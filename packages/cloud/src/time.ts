@@ -13,11 +13,11 @@ export type Clock = Pick<VirtualTime, 'now' | 'at' | 'after'>;
  * @param afterEach - is called when the promises of an event have settled
  */
 export function makeTime(start: number, afterEach: () => void = () => undefined) {
-  const planned = makeHeap<Planned>(isBefore);
+  const scheduled = makeHeap<ScheduledEvent>(isBefore);
   let order = 0;
   let current = start;
   let isRunning = false;
-  return { now: () => current, at, after, runUntil, runUntilSo };
+  return { now: () => current, at, after, runUntil, runUntilTrue };
 
   /**
    * Schedules an event after all events of the same time. Returns a function that cancels it.
@@ -26,8 +26,8 @@ export function makeTime(start: number, afterEach: () => void = () => undefined)
    */
   function at(moment: number, act: () => void, isQuiet = false): () => void {
     if (Number.isNaN(moment)) throw new RangeError('An event needs a time.');
-    const event: Planned = { moment: Math.max(moment, current), order: order++, isQuiet, act };
-    planned.push(event);
+    const event: ScheduledEvent = { moment: Math.max(moment, current), order: order++, isQuiet, act };
+    scheduled.push(event);
     return function cancel() {
       event.act = undefined;
     };
@@ -44,7 +44,7 @@ export function makeTime(start: number, afterEach: () => void = () => undefined)
   }
 
   /** Runs until the condition is true or no events remain. Returns whether the condition is true. */
-  async function runUntilSo(isMet: () => boolean): Promise<boolean> {
+  async function runUntilTrue(isMet: () => boolean): Promise<boolean> {
     await run(() => !isMet());
     return isMet();
   }
@@ -55,8 +55,8 @@ export function makeTime(start: number, afterEach: () => void = () => undefined)
     const settling = makeSettling();
     try {
       await settling.settled();
-      for (let next = planned.first(); next && mayContinue(next.moment); next = planned.first()) {
-        planned.shift();
+      for (let next = scheduled.first(); next && mayContinue(next.moment); next = scheduled.first()) {
+        scheduled.shift();
         if (!next.act) continue;
         current = next.moment;
         next.act();
@@ -71,7 +71,7 @@ export function makeTime(start: number, afterEach: () => void = () => undefined)
   }
 }
 
-interface Planned {
+interface ScheduledEvent {
   readonly moment: number;
   readonly order: number;
   readonly isQuiet: boolean;
@@ -79,6 +79,6 @@ interface Planned {
   act: (() => void) | undefined;
 }
 
-function isBefore(one: Planned, other: Planned): boolean {
+function isBefore(one: ScheduledEvent, other: ScheduledEvent): boolean {
   return one.moment < other.moment || (one.moment === other.moment && one.order < other.order);
 }

@@ -8,14 +8,14 @@ it('runs events by time, and simultaneous events in the order in which they were
   await fc.assert(
     fc.asyncProperty(fc.array(fc.record({ moment: fc.nat(20), isCancelled: fc.boolean() })), async plans => {
       const time = makeTime(0);
-      const happened: { moment: number; index: number }[] = [];
+      const ran: { moment: number; index: number }[] = [];
       plans.forEach(({ moment, isCancelled }, index) => {
-        const cancel = time.at(moment, () => happened.push({ moment: time.now(), index }));
+        const cancel = time.at(moment, () => ran.push({ moment: time.now(), index }));
         if (isCancelled) cancel();
       });
       await time.runUntil(20);
       const expected = plans.map(({ moment, isCancelled }, index) => ({ moment, index, isCancelled }));
-      expect(happened).toEqual(
+      expect(ran).toEqual(
         expected
           .filter(({ isCancelled }) => !isCancelled)
           .sort((one, other) => one.moment - other.moment || one.index - other.index)

@@ -11,7 +11,7 @@ interface Entry {
 }
 
 /** Creates a publisher with a stub of the queue. Also returns the entries of each request. */
-function publisherTo(answer: (entries: readonly Entry[]) => object = taken) {
+function publisherTo(respond: (entries: readonly Entry[]) => object = acceptAll) {
   const requests: (readonly Entry[])[] = [];
   const client = new SQSClient({ region: 'us-east-1', credentials: { accessKeyId: 'test', secretAccessKey: 'test' } });
   client.middlewareStack.add(
@@ -19,14 +19,14 @@ function publisherTo(answer: (entries: readonly Entry[]) => object = taken) {
       const input = args.input as Entry & { readonly Entries?: readonly Entry[] };
       const entries = input.Entries ?? [input];
       requests.push(entries);
-      return { response: {}, output: { $metadata: {}, ...answer(entries) } };
+      return { response: {}, output: { $metadata: {}, ...respond(entries) } };
     },
     { step: 'initialize' },
   );
   return { requests, ...createPublisher({ queueUrl, client }) };
 }
 
-function taken(entries: readonly Entry[]): object {
+function acceptAll(entries: readonly Entry[]): object {
   return { MessageId: 'message-0', Successful: entries.map(({ Id }) => ({ Id, MessageId: `message-${Id}` })) };
 }
 
@@ -111,8 +111,8 @@ describe('publishAll', () => {
       Successful: entries.slice(2).map(({ Id }) => ({ Id, MessageId: `message-${Id}` })),
       Failed: [{ Id: entries[0]?.Id, Code: 'InvalidMessageContents', SenderFault: true }],
     }));
-    const given = events(4).map((one, at) => (at === 1 ? { ...one, id_demanda: 0 } : one));
-    expect(await publishAll(given)).toMatchObject([
+    const input = events(4).map((one, at) => (at === 1 ? { ...one, id_demanda: 0 } : one));
+    expect(await publishAll(input)).toMatchObject([
       { status: 'failed', id: 'demand-1', webhookId: webhookIdOfDemand(1), code: 'InvalidMessageContents' },
       { status: 'invalid', findings: ['id_demanda: must be a whole number from 1 to 2^53 - 1'] },
       { status: 'failed', id: 'demand-3', code: 'Unanswered' },
@@ -128,7 +128,7 @@ describe('publishAll', () => {
     const { publishAll } = publisherTo(entries => {
       requests += 1;
       if (requests === 1) throw error;
-      return taken(entries);
+      return acceptAll(entries);
     });
     const results = await publishAll(events(12));
     expect(results.slice(0, 10)).toMatchObject(Array(10).fill({ status: 'failed', code }));

@@ -45,11 +45,11 @@ export interface ResponseObject {
 
 interface MediaType {
   readonly schema: object;
-  readonly examples?: Readonly<Record<string, { readonly value: Refusal }>>;
+  readonly examples?: Readonly<Record<string, { readonly value: ErrorBody }>>;
 }
 
 /** The members of error bodies of {base_url}, {auth_url} and the gateway. */
-export interface Refusal {
+export interface ErrorBody {
   readonly status?: number;
   readonly code?: string;
   readonly error?: string;
@@ -81,10 +81,10 @@ function read(file: string): OpenApiDocument {
   }
 
   function resolve(reference: string): unknown {
-    const found =
+    const value =
       resolved.get(reference) ?? expand(reference.split('/').reduce((at, name) => at[name] ?? at, document));
-    resolved.set(reference, found);
-    return found;
+    resolved.set(reference, value);
+    return value;
   }
 }
 

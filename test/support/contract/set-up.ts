@@ -1,7 +1,7 @@
 import { afterAll, afterEach, expect } from 'vitest';
 import { authUrl, baseUrl } from '../e2e-target.ts';
+import { contractFaults, responseFaults } from './check.ts';
 import type { Host } from './document.ts';
-import { faultsMet, responseFaults } from './judge.ts';
 
 // Sets up the end-to-end suites. A test fails if a response of the run, or a delivery to a receiver, does not match the OpenAPI document.
 
@@ -13,7 +13,7 @@ const isObserved = Symbol.for('emissor.observed'); // suites share a process, an
 const { fetch } = globalThis;
 if (!(isObserved in fetch)) globalThis.fetch = Object.assign(observedFetch, { [isObserved]: true });
 
-const expectNoFaults = () => expect(faultsMet.splice(0), 'differences from docs/api/*.openapi.json').toEqual([]);
+const expectNoFaults = () => expect(contractFaults.splice(0), 'differences from docs/api/*.openapi.json').toEqual([]);
 afterEach(expectNoFaults);
 afterAll(expectNoFaults);
 
@@ -25,8 +25,8 @@ async function observedFetch(input: string | URL | Request, init?: RequestInit):
   const method = (init?.method ?? (input instanceof Request ? input.method : 'GET')).toUpperCase();
   const { status, headers } = response;
   const body = await response.clone().text();
-  const faults = responseFaults({ host, method, path: decoded(pathname), status, headers, body });
-  faultsMet.push(...faults.map(fault => `${method} ${pathname}: ${status}: ${fault}`));
+  const faults = responseFaults({ host, method, path: decodePath(pathname), status, headers, body });
+  contractFaults.push(...faults.map(fault => `${method} ${pathname}: ${status}: ${fault}`));
   return response;
 }
 
@@ -38,7 +38,7 @@ function hostOfPath(origin: string, path: string): Host | undefined {
 }
 
 /** Decodes a path as the gateway does. Malformed escapes remain unchanged. */
-function decoded(path: string): string {
+function decodePath(path: string): string {
   return path.replace(/(?:%[0-9a-f]{2})+/gi, encoded => {
     try {
       return decodeURIComponent(encoded);

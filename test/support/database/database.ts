@@ -24,8 +24,8 @@ export async function startDatabase(...names: TableName[]) {
   });
   await Promise.all(names.map(name => createTable(client, name)));
   const operations: string[] = [];
-  let repeated: string | undefined;
-  let between: (() => Promise<unknown>) | undefined;
+  let operationToRepeat: string | undefined;
+  let actBetween: (() => Promise<unknown>) | undefined;
   client.middlewareStack.add(
     (next, context) => args => {
       operations.push(context.commandName ?? 'unknown');
@@ -35,13 +35,13 @@ export async function startDatabase(...names: TableName[]) {
   );
   client.middlewareStack.add(
     (next, context) => async args => {
-      if (context.commandName !== repeated) return next(args);
-      repeated = undefined;
+      if (context.commandName !== operationToRepeat) return next(args);
+      operationToRepeat = undefined;
       await next(args);
-      await between?.();
+      await actBetween?.();
       return next(args).then(
-        result => ({ ...result, output: { ...result.output, $metadata: twice(result.output) } }),
-        error => Promise.reject(Object.assign(error, { $metadata: twice(error) })),
+        result => ({ ...result, output: { ...result.output, $metadata: withTwoAttempts(result.output) } }),
+        error => Promise.reject(Object.assign(error, { $metadata: withTwoAttempts(error) })),
       );
     },
     { step: 'build', name: 'repeatOperation' }, // before the SDK's retries, which restart the count of attempts
@@ -63,13 +63,13 @@ export async function startDatabase(...names: TableName[]) {
 
   /** Repeats the next operation of that name after `act`, and reports two attempts, as the SDK does after a lost response. */
   function repeatNext(operation: string, act?: () => Promise<unknown>): void {
-    repeated = operation;
-    between = act;
+    operationToRepeat = operation;
+    actBetween = act;
   }
 }
 
 /** Returns the metadata of a call that took two attempts. */
-function twice({ $metadata }: { readonly $metadata?: object }) {
+function withTwoAttempts({ $metadata }: { readonly $metadata?: object }) {
   return { ...$metadata, attempts: 2 };
 }
 
@@ -93,9 +93,9 @@ interface Engine {
 
 /** Starts DynamoDB in this process. Its client calls it directly, because HTTP takes a third of a run. */
 async function startMemoryDynamoDb(): Promise<Engine> {
-  const { endpoint, answer, stop } = await startDynamoDb();
+  const { endpoint, execute, stop } = await startDynamoDb();
   const handle = async ({ headers, body = '' }: { headers: Record<string, string>; body?: string | Uint8Array }) => {
-    const { status, text } = await answer(headers, Buffer.from(body));
+    const { status, text } = await execute(headers, Buffer.from(body));
     return { response: { statusCode: status, headers: {}, body: Buffer.from(text) } };
   };
   const requestHandler = { metadata: { handlerProtocol: 'http/1.1' }, handle };

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestProject } from 'vitest/node';
 import { listen } from '../../../tools/support/listen.ts';
-import { keptFolder } from '../kept-folder.ts';
+import { cachedFolder } from '../cached-folder.ts';
 
 // Selects the DynamoDB engine of the unit tests, as their global set-up.
 //   EMISSOR_DYNAMODB=memory          (default) the emulator of packages/cloud, in the process of each test file
@@ -74,7 +74,7 @@ function fetchJars(): Promise<string> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     throw new Error('EMISSOR_DYNAMODB=dynamodb-local requires Linux on x86-64.');
   }
-  return keptFolder(`dynamodb-local-${version}`, draft => {
+  return cachedFolder(`dynamodb-local-${version}`, draft => {
     process.stderr.write(`Downloading DynamoDB Local ${version} ...\n`);
     writeFileSync(path.join(draft, 'pom.xml'), pom);
     const copy = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';

@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { deliveryRoutes } from '../../../lambdas/delivery/api/routes.ts';
 import type { OperationId } from '../../../lambdas/platform/route-table.ts';
 import type { webhookRoutes } from '../../../lambdas/webhooks/routes.ts';
+import { responseFaults } from '../../support/contract/check.ts';
 import { documents, type Method } from '../../support/contract/document.ts';
-import { responseFaults } from '../../support/contract/judge.ts';
-import { type FindingName, findingNames, isProblemOfTables, type Told } from '../../support/refusal-texts.ts';
-import { makeStage, type Sent, type Stage } from '../../support/stage.ts';
+import { type ErrorText, type FindingName, findingNames, isKnownProblem } from '../../support/error-texts.ts';
+import { makeStage, type Stage, type StageRequest } from '../../support/stage.ts';
 
 // Tests that every operation of {base_url} returns the problems of the OpenAPI document in both languages (RFC 9457).
 
@@ -23,13 +23,13 @@ const callers = {
   manager: { token: 'admin|webhooks:manage|empty' },
   unscoped: { token: 'admin||empty' },
   member: { token: 'member|webhooks:manage|empty' },
-} as const satisfies Record<string, Sent>;
+} as const satisfies Record<string, StageRequest>;
 
 /**
  * Sends a request in each language. Checks that both responses are problems (RFC 9457), have texts of the tables and differ only in them. A
  * response to HEAD has no body.
  */
-async function refusal({ method, path }: Pick<Operation, 'method' | 'path'>, sent: Sent) {
+async function refusal({ method, path }: Pick<Operation, 'method' | 'path'>, sent: StageRequest) {
   const send = async (language: string, contentLanguage: string) => {
     const response = await stage.request(method, path, {
       ...sent,
@@ -59,8 +59,8 @@ async function refusal({ method, path }: Pick<Operation, 'method' | 'path'>, sen
   });
   expect(problem).toMatchObject({ status: response.status, type: expect.any(String) });
   expect(same(reported)).toEqual(same(problem));
-  expect(isProblemOfTables(problem, reported), JSON.stringify([problem, reported])).toBe(true);
-  const found = (problem.errors ?? []).map((finding: Told, at: number) => findingNames(finding, reported.errors[at]));
+  expect(isKnownProblem(problem, reported), JSON.stringify([problem, reported])).toBe(true);
+  const found = (problem.errors ?? []).map((error: ErrorText, at: number) => findingNames(error, reported.errors[at]));
   expect(found).not.toContainEqual([]);
   return { ...response, found, reported: `${response.status} ${problem.code}` };
 }
@@ -162,7 +162,7 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
 
   if (takesBody)
     it('accepts only JSON', async () => {
-      const codeOf = async (headers: Sent['headers'], raw: string) =>
+      const codeOf = async (headers: StageRequest['headers'], raw: string) =>
         (await refusal(operation, { ...callers.admin, ...(headers && { headers }), raw })).reported;
       for (const headers of [text, undefined]) expect(await codeOf(headers, '{}')).toBe('415 unsupported_media_type');
       for (const raw of ['{', ...(isBodyRequired ? [''] : [])])

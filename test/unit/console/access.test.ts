@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createMemoryStore } from '../../../console/sessions.ts';
-import { makeWalker, startWalk, textOf } from '../../support/console-walker.ts';
+import { makeConsoleClient, startConsole, textOf } from '../../support/console-client.ts';
 import { credentials, makeService, problem, service, tokens, unanswered, webhook } from './fake-service.ts';
 
 /** Access to the console, and the data that leaves it: OWASP Session Management and CSRF Prevention Cheat Sheets. */
@@ -12,25 +12,25 @@ const clockAt = (start = 1_000) => {
 };
 
 async function signedIn(fake = makeService(), options = {}) {
-  const walk = startWalk({ service: fake, ...options });
-  return { fake, page: await walk.signIn(credentials), ...walk };
+  const browser = startConsole({ service: fake, ...options });
+  return { fake, page: await browser.signIn(credentials), ...browser };
 }
 
 describe('a link of the terminal', () => {
   it('signs in once, and a wrong one does not', async () => {
-    const walk = startWalk({ service: makeService(), credentials });
-    const link = walk.makeLink();
-    expect((await walk.enter('#wrong')).status).toBe(403);
-    expect((await walk.enter(link)).status).toBe(200);
-    expect((await makeWalker(walk.fetch).enter(link)).status).toBe(403);
+    const browser = startConsole({ service: makeService(), credentials });
+    const link = browser.makeLink();
+    expect((await browser.enter('#wrong')).status).toBe(403);
+    expect((await browser.enter(link)).status).toBe(200);
+    expect((await makeConsoleClient(browser.fetch).enter(link)).status).toBe(403);
   });
 
   it.each([hour, hour + 1])('signs in for one hour: after %i ms', async age => {
     const clock = clockAt();
-    const walk = startWalk({ service: makeService(), credentials, now: clock.now });
-    const link = walk.makeLink();
+    const browser = startConsole({ service: makeService(), credentials, now: clock.now });
+    const link = browser.makeLink();
     clock.time += age;
-    expect((await walk.enter(link)).status).toBe(age > hour ? 403 : 200);
+    expect((await browser.enter(link)).status).toBe(age > hour ? 403 : 200);
   });
 });
 
@@ -50,7 +50,7 @@ describe('the form', () => {
     [() => unanswered('ECONNREFUSED'), 502, 'did not respond (ECONNREFUSED)'],
     [{ status: 200, json: {} }, 200, 'not the token endpoint'],
   ])('shows why it was refused, and what was typed less the secrets: %j', async (reply, status, why) => {
-    const page = await startWalk({ service: makeService({ 'POST /oauth/v1/token': reply }) }).signIn(credentials);
+    const page = await startConsole({ service: makeService({ 'POST /oauth/v1/token': reply }) }).signIn(credentials);
     expect([page.status, textOf(page)]).toEqual([status, expect.stringContaining(why)]);
     expect(page.html).toContain('value="client"');
     for (const secret of [credentials.client_secret, credentials.password]) expect(page.html).not.toContain(secret);
@@ -63,21 +63,21 @@ describe('a session', () => {
     ['a page that refreshes itself does not', { 'x-refresh': 'yes' }, 401],
   ])('ends after an hour: %s', async (_, headers, status) => {
     const clock = clockAt();
-    const walk = await signedIn(makeService(), { now: clock.now });
+    const browser = await signedIn(makeService(), { now: clock.now });
     clock.time += hour - 1;
-    await walk.open('/', headers);
+    await browser.open('/', headers);
     clock.time += hour - 1;
-    expect((await walk.open('/')).status).toBe(status);
+    expect((await browser.open('/')).status).toBe(status);
   });
 
   it.each(['/webhooks/demanda.criada?state=falhou', '/'])('returns to %s after its end or a restart', async path => {
-    const walk = await signedIn();
-    walk.cookies.clear();
-    const [ended, restarted] = [await walk.open(path), await walk.send(`/${'x'.repeat(22)}${path}`)];
+    const browser = await signedIn();
+    browser.cookies.clear();
+    const [ended, restarted] = [await browser.open(path), await browser.send(`/${'x'.repeat(22)}${path}`)];
     expect([ended.status, restarted.status]).toEqual([401, 404]);
     for (const { html } of [ended, restarted]) {
       const return_to = /name="return_to" value="([^"]*)"/.exec(html)?.[1] ?? '';
-      expect((await walk.signIn({ ...credentials, return_to })).path).toBe(path);
+      expect((await browser.signIn({ ...credentials, return_to })).path).toBe(path);
     }
   });
 
@@ -85,7 +85,7 @@ describe('a session', () => {
     vi.useFakeTimers();
     const store = createMemoryStore();
     const save: typeof store.save = (_, ...rest) => store.save('key', ...rest);
-    await startWalk({ service: makeService(), store: { ...store, save } }).signIn(credentials);
+    await startConsole({ service: makeService(), store: { ...store, save } }).signIn(credentials);
     vi.advanceTimersByTime(hour - 1);
     expect(await store.load('key')).toBeDefined();
     vi.advanceTimersByTime(1);
@@ -94,15 +94,15 @@ describe('a session', () => {
   });
 
   it('ends by signing out, and is revoked at the service', async () => {
-    const { fake, ...walk } = await signedIn();
-    await walk.post('/sign-out');
+    const { fake, ...browser } = await signedIn();
+    await browser.post('/sign-out');
     expect(new URLSearchParams(fake.calls.at(-1)?.body).get('token')).toBe('the-refresh-token');
-    expect((await walk.open('/')).status).toBe(401);
+    expect((await browser.open('/')).status).toBe(401);
   });
 
   it('has a cookie for its folder alone, which scripts cannot read', async () => {
-    const walk = startWalk({ service: makeService() });
-    const { headers } = await walk.post('/sign-in', credentials, { 'x-stay': 'yes' });
+    const browser = startConsole({ service: makeService() });
+    const { headers } = await browser.post('/sign-in', credentials, { 'x-stay': 'yes' });
     expect(headers.get('set-cookie')).toMatch(
       /^emissor_console=[\w-]{43}; Path=\/[\w-]{22}; HttpOnly; SameSite=Strict$/,
     );
@@ -110,22 +110,22 @@ describe('a session', () => {
 });
 
 describe('a request from elsewhere', () => {
-  type Walk = ReturnType<typeof startWalk>;
+  type Browser = ReturnType<typeof startConsole>;
   const remove = '/webhooks/demanda.criada/delete';
   it.each([
-    ['with another host, as DNS rebinding sends', 421, (walk: Walk) => walk.send('http://evil.example/')],
-    ['with another origin', 403, (walk: Walk) => walk.post(remove, {}, { origin: 'http://127.0.0.1:9999' })],
-    ['without an origin', 403, (walk: Walk) => walk.post(remove, {}, { origin: '' })],
-    ['without the token of the session', 403, (walk: Walk) => walk.post(remove, { form_token: 'guessed' })],
+    ['with another host, as DNS rebinding sends', 421, (browser: Browser) => browser.send('http://evil.example/')],
+    ['with another origin', 403, (browser: Browser) => browser.post(remove, {}, { origin: 'http://127.0.0.1:9999' })],
+    ['without an origin', 403, (browser: Browser) => browser.post(remove, {}, { origin: '' })],
+    ['without the token of the session', 403, (browser: Browser) => browser.post(remove, { form_token: 'guessed' })],
   ])('is refused %s', async (_, status, act) => {
-    const { fake, ...walk } = await signedIn();
+    const { fake, ...browser } = await signedIn();
     const before = fake.calls.length;
-    expect([(await act(walk)).status, fake.calls.length]).toEqual([status, before]);
+    expect([(await act(browser)).status, fake.calls.length]).toEqual([status, before]);
   });
 
   it('is refused if its form is larger than 64 KiB', async () => {
-    const walk = startWalk({ service: makeService() });
-    expect((await walk.signIn({ ...credentials, username: 'x'.repeat(65_537) })).status).toBe(413);
+    const browser = startConsole({ service: makeService() });
+    expect((await browser.signIn({ ...credentials, username: 'x'.repeat(65_537) })).status).toBe(413);
   });
 });
 
@@ -141,8 +141,8 @@ describe('every page', () => {
   };
 
   it.each(paths)('%s runs only its own script, is not cached, and contains no secret', async path => {
-    const walk = await signedIn(makeService(replies));
-    const { headers, html } = await walk.open(path);
+    const browser = await signedIn(makeService(replies));
+    const { headers, html } = await browser.open(path);
     expect(headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; style-src 'sha256-[^']+'; script-src 'sha256-[^']+'; connect-src 'self'; form-action 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'$/,
     );
@@ -151,9 +151,9 @@ describe('every page', () => {
   });
 
   it('does not show a typed header again after a form fails', async () => {
-    const walk = await signedIn(makeService(replies));
+    const browser = await signedIn(makeService(replies));
     const form = { url: 'https://x.example.com', autorizacao: 'Bearer canary' };
-    const page = await walk.post(`${own}/change`, form);
+    const page = await browser.post(`${own}/change`, form);
     expect([page.status, page.html.includes('canary')]).toEqual([422, false]);
     expect(page.html).toContain(form.url);
     expect(page.html).toContain('Refused: validation_failed.');
@@ -164,30 +164,30 @@ describe('the language', () => {
   const languages = { 'pt-BR,pt;q=0.9': 'pt-BR', 'de,pt;q=0.5': 'pt-BR', 'en-US': 'en', '': 'en', fr: 'en' };
   it.each(Object.entries(languages))('of %s is %s, on pages and of the API', async (asked, expected) => {
     const fake = makeService();
-    const walk = startWalk({ service: fake });
-    const page = await walk.signIn(credentials, { 'accept-language': asked });
+    const browser = startConsole({ service: fake });
+    const page = await browser.signIn(credentials, { 'accept-language': asked });
     expect(page.html).toContain(`<html lang="${expected}">`);
     expect(fake.calls.at(-1)?.headers.get('accept-language')).toBe(expected === 'en' ? 'en' : 'pt');
   });
 
   it('is kept once it was chosen, and returns to the page, never to another site, as signing in does', async () => {
-    const walk = await signedIn();
-    const page = await walk.send(`/language?to=pt&back=${walk.folder()}/first-steps`);
+    const browser = await signedIn();
+    const page = await browser.send(`/language?to=pt&back=${browser.folder()}/first-steps`);
     expect([page.path, page.html.includes('Primeiros passos')]).toEqual(['/first-steps', true]);
     const elsewhere =
       '//e.example /a/..//e.example /.//e.example http://[ /%09/e.example https://e.example/ /%5ce.example';
     for (const back of elsewhere.split(' ')) {
-      expect((await walk.send(`/language?to=en&back=${back}`)).html).toContain('/sign-in"');
+      expect((await browser.send(`/language?to=en&back=${back}`)).html).toContain('/sign-in"');
       const form = { ...credentials, return_to: decodeURIComponent(back) };
-      const { headers } = await walk.post('/sign-in', form, { 'x-stay': 'yes' });
+      const { headers } = await browser.post('/sign-in', form, { 'x-stay': 'yes' });
       expect(headers.get('location')).toMatch(/^http:\/\/127\.0\.0\.1:4005\//);
     }
   });
 });
 
 it('connects only to the two addresses of its stage', async () => {
-  const { fake, ...walk } = await signedIn();
-  await walk.open('/first-steps');
-  await walk.post('/sign-out');
+  const { fake, ...browser } = await signedIn();
+  await browser.open('/first-steps');
+  await browser.post('/sign-out');
   expect(new Set(fake.calls.map(({ origin }) => origin))).toEqual(new Set([service.authUrl, service.baseUrl]));
 });

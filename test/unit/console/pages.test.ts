@@ -5,7 +5,7 @@ import { pt } from '../../../console/texts/pt.ts';
 import { failureCauses } from '../../../lambdas/delivery/failure-causes.ts';
 import { wireResults, wireStates } from '../../../lambdas/delivery/representation.ts';
 import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
-import { startWalk, textOf } from '../../support/console-walker.ts';
+import { startConsole, textOf } from '../../support/console-client.ts';
 import {
   attempt,
   credentials,
@@ -29,10 +29,10 @@ const lately = '2026-11-28T11:00:00.000Z';
 
 async function walkWith(replies: Replies, options = {}) {
   const fake = makeService({ [`GET ${api}/entregas`]: list([]), ...replies });
-  const walk = startWalk({ service: fake, now: () => now, ...options });
-  await walk.signIn(credentials);
+  const browser = startConsole({ service: fake, now: () => now, ...options });
+  await browser.signIn(credentials);
   fake.calls.length = 0;
-  return { fake, ...walk, text: async (path: string) => textOf(await walk.open(path)) };
+  return { fake, ...browser, text: async (path: string) => textOf(await browser.open(path)) };
 }
 const listed = (...webhooks: ReturnType<typeof webhook>[]) => ({
   'GET /v1/webhooks': { json: { webhooks, eventos_sem_webhook: [] } },

@@ -38,19 +38,19 @@ const attempt = async (end: ReturnType<typeof answer>, during: () => Promise<unk
 };
 /** Calls `act` just before the next call of an operation (such as `Put`) takes effect. `act` must not take time. */
 const justBefore = (wanted: string, act: () => Promise<unknown>) => {
-  stage.faults.fateOf = ({ operation }) => {
+  stage.faults.outcomeOf = ({ operation }) => {
     if (operation !== wanted) return 'fine';
-    stage.faults.fateOf = undefined;
+    stage.faults.outcomeOf = undefined;
     void act();
     return 'fine';
   };
 };
 /** Loses the response of the next call of an operation, which takes effect, so the SDK repeats it. */
 const loseResponse = (wanted: string) => {
-  stage.faults.fateOf = ({ operation }) => {
+  stage.faults.outcomeOf = ({ operation }) => {
     if (operation !== wanted) return 'fine';
-    stage.faults.fateOf = undefined;
-    return 'answer_lost';
+    stage.faults.outcomeOf = undefined;
+    return 'response_lost';
   };
 };
 /** Calls `act` before the next command that matches, and makes the command fail. */
@@ -108,7 +108,7 @@ describe('a delivery that has changed since it was read', () => {
 
   it('leaves its message in the queue if it changes at each try', async () => {
     await stage.remove();
-    stage.faults.fateOf = ({ operation }) => {
+    stage.faults.outcomeOf = ({ operation }) => {
       if (operation === 'Put') void mark();
       return 'fine';
     };
@@ -296,7 +296,7 @@ it('a sweep sends the messages of all other claims if one claim fails, and then 
 // The alarm for overdue retries needs a sample every minute.
 it('each sweep measures by how much a delivery is overdue while its outcomes are not stored', async () => {
   await fail();
-  stage.faults.fateOf = ({ operation }) => (operation === 'Put' ? 'dies_before' : 'fine');
+  stage.faults.outcomeOf = ({ operation }) => (operation === 'Put' ? 'dies_before' : 'fine');
   await stage.pass(8 * minute);
   expect(stage.spans.OldestDue?.map(overdue => Math.round(overdue / minute))).toEqual([0, 0, 3, 4, 5, 6, 7, 8]);
 });

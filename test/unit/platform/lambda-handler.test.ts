@@ -3,7 +3,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { makeHttpHandler } from '../../../lambdas/platform/lambda-handler.ts';
 import { makeTelemetry } from '../../../lambdas/platform/telemetry.ts';
 import { httpRequest } from '../../support/http-request.ts';
-import { turnsUntil } from '../../support/virtual-time.ts';
+import { runLoopUntil } from '../../support/virtual-time.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -40,7 +40,7 @@ it('a handler responds only after its work, even if its time has elapsed', async
   const handler = makeHttpHandler(makeTelemetry('token'), () => promise.then(() => ({ statusCode: 200 })));
   const answer = handler(httpRequest({}), { getRemainingTimeInMillis: () => 0 } as Context);
   const end = performance.now() + 10;
-  await turnsUntil(() => performance.now() > end);
+  await runLoopUntil(() => performance.now() > end);
   resolve();
   expect(await answer).toEqual({ statusCode: 200 });
 });

@@ -11,7 +11,7 @@ import { systemTime } from '../../../lambdas/platform/timer.ts';
 import { authorizationBinding, secretBinding, webhookKey } from '../../../lambdas/webhooks/webhook.ts';
 import { makeCallers } from '../../support/callers.ts';
 import { httpRequest } from '../../support/http-request.ts';
-import type { Answered, Sent } from '../../support/stage.ts';
+import type { StageRequest, StageResponse } from '../../support/stage.ts';
 import { makeStage, type Stage } from '../../support/stage.ts';
 import { noon } from '../delivery/builders.ts';
 import { encryption, keyringDynamo, kms } from '../delivery/test-keyring.ts';
@@ -35,7 +35,7 @@ const fail = (table: string, pattern: RegExp, error: Error) => {
   });
 };
 
-const send = async (method: string, path: string, sent: Sent = {}): Promise<Answered> => {
+const send = async (method: string, path: string, sent: StageRequest = {}): Promise<StageResponse> => {
   const response = await stage.request(method, path, sent);
   if (response?.status === undefined) throw new Error('no response');
   const { status, headers, json } = response;
@@ -52,8 +52,8 @@ const send = async (method: string, path: string, sent: Sent = {}): Promise<Answ
 const url = 'https://receiver.example.com/hook';
 const registration = { evento: 'demanda.criada', url };
 const register = (changes: object = {}) => send('POST', '/v1/webhooks', { body: { ...registration, ...changes } });
-const codeOf = ({ status, json }: Answered) => `${status} ${json?.code}`;
-const findingsOf = ({ json }: Answered) =>
+const codeOf = ({ status, json }: StageResponse) => `${status} ${json?.code}`;
+const findingsOf = ({ json }: StageResponse) =>
   json.errors.map(({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`);
 const logged = () => stage.lines.map(line => JSON.parse(line));
 const find = () => stage.webhooks.find(account, 'demanda.criada');
@@ -216,7 +216,7 @@ describe('POST /v1/webhooks', () => {
 
 describe('the limit of registrations', () => {
   const path = '/v1/webhooks/demanda.criada';
-  const replace = (options: Sent = {}) => send('PUT', path, { body: { url }, ...options });
+  const replace = (options: StageRequest = {}) => send('PUT', path, { body: { url }, ...options });
   const other = 'admin|webhooks:manage|conta-2';
 
   it('is 30 POST and PUT requests per account and minute, and rejected requests resolve no names', async () => {
@@ -230,7 +230,7 @@ describe('the limit of registrations', () => {
   });
 
   const [limited, large] = ['429 rate_limited', 'x'.repeat(16_385)];
-  it.each<[string, Sent, string]>([
+  it.each<[string, StageRequest, string]>([
     ['an unknown token', { token: 'nonsense' }, '401 invalid_token'],
     ['a member', { token: `member|webhooks:manage|${account}` }, '403 admin_required'],
     ['a wrong media type', { headers: { 'content-type': 'text/plain' }, raw: large }, '415 unsupported_media_type'],
@@ -263,7 +263,7 @@ describe('the limit of registrations', () => {
 });
 
 describe('POST /v1/webhooks/{evento}/segredo', () => {
-  const rotate = (options: Sent = {}) => send('POST', '/v1/webhooks/demanda.criada/segredo', options);
+  const rotate = (options: StageRequest = {}) => send('POST', '/v1/webhooks/demanda.criada/segredo', options);
 
   it('returns a new secret, and lets at most four replaced secrets sign', async () => {
     await register();

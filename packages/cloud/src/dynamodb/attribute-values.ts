@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { notKnown } from './refusals.ts';
+import { unsupported } from './errors.ts';
 
 /** An item as DynamoDB stores it, or a part of an item. Stored values are immutable, and a write replaces them. */
 export type Attributes = Readonly<Record<string, AttributeValue>>;
@@ -14,7 +14,7 @@ export class Bytes extends Uint8Array {
 
 /** Returns the canonical form of a number. It rejects fractions, because JavaScript's numbers are doubles. */
 export function wholeNumber(text: string): string {
-  if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(Number(text))) throw notKnown(`the number ${text}`);
+  if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(Number(text))) throw unsupported(`the number ${text}`);
   return String(Number(text));
 }
 

@@ -6,8 +6,8 @@ import type {
 } from '@aws-sdk/client-dynamodb';
 import { ServiceError } from '../service-error.ts';
 import type { Attributes } from './attribute-values.ts';
+import { checkOptions, unsupported, validationError } from './errors.ts';
 import { keyIn } from './keys.ts';
-import { checkOptions, notKnown, validationError } from './refusals.ts';
 import type { Table } from './table.ts';
 
 /** Creates the batch operations of DynamoDB. */
@@ -16,32 +16,32 @@ export function makeBatches(tableOf: (name: string | undefined) => Table) {
 
   function get(request: BatchGetItemCommandInput): object {
     checkOptions(request, ['RequestItems']);
-    const found: Record<string, Attributes[]> = {};
-    const wanted = Object.entries(request.RequestItems ?? {}).flatMap(([name, { Keys = [], ...options }]) => {
+    const itemsByTable: Record<string, Attributes[]> = {};
+    const requests = Object.entries(request.RequestItems ?? {}).flatMap(([name, { Keys = [], ...options }]) => {
       checkOptions(options, ['ConsistentRead']);
-      found[name] = [];
+      itemsByTable[name] = [];
       return Keys.map(key => ({ name, key, isConsistent: options.ConsistentRead }));
     });
-    checkBatch(wanted, 100);
-    for (const { name, key, isConsistent } of wanted) {
+    checkBatch(requests, 100);
+    for (const { name, key, isConsistent } of requests) {
       const item = tableOf(name).read(key, isConsistent);
-      if (item) found[name]?.push(item);
+      if (item) itemsByTable[name]?.push(item);
     }
-    return { Responses: found, UnprocessedKeys: {} };
+    return { Responses: itemsByTable, UnprocessedKeys: {} };
   }
 
   function write(request: BatchWriteItemCommandInput): object {
     checkOptions(request, ['RequestItems']);
-    const wanted = Object.entries(request.RequestItems ?? {}).flatMap(([name, writes]) =>
+    const requests = Object.entries(request.RequestItems ?? {}).flatMap(([name, writes]) =>
       writes.map(({ PutRequest: put, DeleteRequest: removal }) => {
         const table = tableOf(name);
         const item = put?.Item;
         return { table, name, item, key: item ? keyIn(table.key, item) : (removal?.Key ?? {}) };
       }),
     );
-    checkBatch(wanted, 25);
-    for (const { table, item, key } of wanted) item ? table.check(item) : table.get(key);
-    for (const { table, item, key } of wanted) item ? table.put(item) : table.remove(key);
+    checkBatch(requests, 25);
+    for (const { table, item, key } of requests) item ? table.check(item) : table.get(key);
+    for (const { table, item, key } of requests) item ? table.put(item) : table.remove(key);
     return { UnprocessedItems: {} };
   }
 
@@ -63,7 +63,7 @@ export function makeBatches(tableOf: (name: string | undefined) => Table) {
     checkOptions(others, []);
     const [, name, list = ''] = /^INSERT INTO "([^"]+)" VALUE \{('[^',]+':\?(?:,'[^',]+':\?)*)\}$/.exec(text) ?? [];
     const names = list.match(/[^',:?]+/g) ?? [];
-    if (name === undefined || names.length !== values.length) throw notKnown(`the statement ${text}`);
+    if (name === undefined || names.length !== values.length) throw unsupported(`the statement ${text}`);
     if (new Set(names).size < names.length) throw validationError('A statement must not repeat an attribute');
     const item = Object.fromEntries(names.flatMap((attribute, at) => (values[at] ? [[attribute, values[at]]] : [])));
     return { name, item, key: keyIn(tableOf(name).key, item) };
@@ -90,8 +90,8 @@ function codeOf({ name }: ServiceError): string {
 }
 
 /** @throws {ServiceError} if the batch is empty or too large, or contains an item twice */
-export function checkBatch(wanted: readonly { readonly name: string; readonly key: Attributes }[], max: number): void {
-  const texts = wanted.map(({ name, key }) => JSON.stringify([name, ...Object.entries(key).sort()]));
-  if (wanted.length > 0 && wanted.length <= max && new Set(texts).size === wanted.length) return;
+export function checkBatch(keys: readonly { readonly name: string; readonly key: Attributes }[], max: number): void {
+  const texts = keys.map(({ name, key }) => JSON.stringify([name, ...Object.entries(key).sort()]));
+  if (keys.length > 0 && keys.length <= max && new Set(texts).size === keys.length) return;
   throw validationError(`A batch must have 1 to ${max} different items.`);
 }

@@ -1,68 +1,68 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Attributes, areEqual, compareTexts, compareValues, sortText } from './attribute-values.ts';
+import { unsupported, validationError } from './errors.ts';
 import { checkKeyValue, type Key, type KeyAttribute } from './keys.ts';
 import { makeReader, type Path, type Placeholders, type Test } from './reader.ts';
-import { notKnown, validationError } from './refusals.ts';
 
 /**
  * Returns whether an item meets a condition. A missing item is treated as an item without attributes.
  *
  * @throws {ServiceError} if an operator does not support a value's type, or bounds have no order.
  */
-export function holds(condition: string, item: Attributes, placeholders: Placeholders): boolean {
-  const read = makeReader(condition, placeholders);
-  const isTrue = any();
-  if (!read.isOver()) read.fail();
+export function meetsCondition(condition: string, item: Attributes, placeholders: Placeholders): boolean {
+  const reader = makeReader(condition, placeholders);
+  const isTrue = parseOr();
+  if (!reader.isAtEnd()) reader.fail();
   return isTrue;
 
   /** `OR` has lower precedence than `AND`. Both operands are always parsed. */
-  function any(): boolean {
-    let isAny = all();
-    while (read.takes('OR')) isAny = all() || isAny;
+  function parseOr(): boolean {
+    let isAny = parseAnd();
+    while (reader.accept('OR')) isAny = parseAnd() || isAny;
     return isAny;
   }
 
-  function all(): boolean {
-    let areAll = one();
-    while (read.takes('AND')) areAll = one() && areAll;
+  function parseAnd(): boolean {
+    let areAll = parseTerm();
+    while (reader.accept('AND')) areAll = parseTerm() && areAll;
     return areAll;
   }
 
-  function one(): boolean {
-    if (!read.takes('(')) return passes(read.test(), item);
-    const isAny = any();
-    read.expect(')');
+  function parseTerm(): boolean {
+    if (!reader.accept('(')) return passes(reader.test(), item);
+    const isAny = parseOr();
+    reader.expect(')');
     return isAny;
   }
 }
 
 /** The part of a table or an index that a query reads, which is a partition or a range of its sort keys. */
-export interface Stretch {
+export interface KeyRange {
   readonly hash: AttributeValue;
   /** Compares a sort text with the range. Returns a negative number before the range, 0 in it, and a positive number after it. */
-  readonly side: (text: string) => number;
+  readonly compare: (text: string) => number;
 }
 
 /** Parses a key condition. @throws {ServiceError} if a value is invalid in a key */
-export function readKeyCondition(condition: string, [hashKey, rangeKey]: Key, placeholders: Placeholders): Stretch {
-  const read = makeReader(condition, placeholders);
-  const tests = [read.test()];
-  while (read.takes('AND')) tests.push(read.test());
-  if (!read.isOver()) read.fail();
+export function readKeyCondition(condition: string, [hashKey, rangeKey]: Key, placeholders: Placeholders): KeyRange {
+  const reader = makeReader(condition, placeholders);
+  const tests = [reader.test()];
+  while (reader.accept('AND')) tests.push(reader.test());
+  if (!reader.isAtEnd()) reader.fail();
   const of = (attribute: KeyAttribute | undefined) => tests.find(({ path }) => path[0] === attribute?.name);
   const [hash, range] = [of(hashKey), of(rangeKey)];
-  const [value] = hash?.given ?? [];
+  const [value] = hash?.operands ?? [];
   if (!value || hash?.operator !== '=' || tests.length > (range ? 2 : 1)) {
     throw validationError('Query condition missed key schema element');
   }
   checkKeyValue(hashKey, value);
-  for (const bound of range?.given ?? []) if (rangeKey) checkKeyValue(rangeKey, bound);
-  return { hash: value, side: range ? sideOf(range) : () => 0 };
+  for (const bound of range?.operands ?? []) if (rangeKey) checkKeyValue(rangeKey, bound);
+  return { hash: value, compare: range ? comparisonOf(range) : () => 0 };
 }
 
-function passes({ path, operator, given: [one] }: Test, item: Attributes): boolean {
+function passes({ path, operator, operands: [one] }: Test, item: Attributes): boolean {
   const { [operator]: test } = tests;
-  if (!test) throw notKnown(`the operator ${operator}`);
+  if (!test) throw unsupported(`the operator ${operator}`);
   return test(valueAt(item, path), one);
 }
 
@@ -85,14 +85,14 @@ const tests: Readonly<Record<string, (value: Value, one: Value) => boolean>> = {
   '>': (value, other) => compareValues(value, other) > 0,
 };
 
-function sideOf({ operator, given }: Test): Stretch['side'] {
-  const { [operator]: side } = sides;
-  if (!side) throw notKnown(`the operator ${operator} in a key condition`);
-  const [one, other] = given.map(sortText);
-  return text => side(text, one, other);
+function comparisonOf({ operator, operands }: Test): KeyRange['compare'] {
+  const { [operator]: compare } = comparisons;
+  if (!compare) throw unsupported(`the operator ${operator} in a key condition`);
+  const [one, other] = operands.map(sortText);
+  return text => compare(text, one, other);
 }
 
-const sides: Readonly<Record<string, (text: string, one?: string, other?: string) => number>> = {
+const comparisons: Readonly<Record<string, (text: string, one?: string, other?: string) => number>> = {
   '=': compareTexts,
   '<=': (text, end) => Math.max(0, compareTexts(text, end)),
   BETWEEN: (text, low, high) => Math.min(0, compareTexts(text, low)) + Math.max(0, compareTexts(text, high)),

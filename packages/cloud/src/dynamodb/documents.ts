@@ -2,7 +2,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { NativeAttributeValue } from '@aws-sdk/lib-dynamodb';
 import { convertToAttr } from '@aws-sdk/util-dynamodb';
 import { type Attributes, Bytes, wholeNumber } from './attribute-values.ts';
-import { notKnown } from './refusals.ts';
+import { unsupported } from './errors.ts';
 
 /** An item or a part of an item, as native JavaScript values. */
 export type NativeItem = Record<string, NativeAttributeValue>;
@@ -10,26 +10,26 @@ export type NativeItem = Record<string, NativeAttributeValue>;
 /** Converts the input of a document client's command. The result shares no objects with the input. */
 export function requestOf(input: unknown): unknown {
   if (Array.isArray(input)) return input.map(requestOf);
-  return typeof input === 'object' && input !== null ? eachOf(input, fieldOf) : input;
+  return typeof input === 'object' && input !== null ? mapValues(input, fieldOf) : input;
 }
 
 /** Converts a response for the document client. The result shares no objects with stored items. */
 export function documentOf(response: object): object {
-  return eachOf(response, (value: never, name) => {
+  return mapValues(response, (value: never, name) => {
     if (['Item', 'Attributes', 'LastEvaluatedKey'].includes(name)) return nativeItem(value);
     if (name === 'Items') return nativeItems(value);
-    return name === 'Responses' && !Array.isArray(value) ? eachOf(value, nativeItems) : value;
+    return name === 'Responses' && !Array.isArray(value) ? mapValues(value, nativeItems) : value;
   });
 }
 
 /** Returns an item as native JavaScript values. */
 export function nativeItem(item: Attributes): NativeItem {
-  return eachOf(item, native);
+  return mapValues(item, native);
 }
 
 /** Returns an item as DynamoDB stores it. Like the document client, it omits attributes that are `undefined`. */
 function attributesOf(item: NativeItem): Attributes {
-  return eachOf(Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined)), attributeOf);
+  return mapValues(Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined)), attributeOf);
 }
 
 function fieldOf(value: never, name: string): unknown {
@@ -50,8 +50,8 @@ function copyOf(value: AttributeValue): AttributeValue {
   if (value.N !== undefined) return { N: wholeNumber(value.N) };
   if (value.B !== undefined) return { B: Bytes.from(value.B) };
   if (value.L !== undefined) return { L: value.L.map(copyOf) };
-  if (value.M !== undefined) return { M: eachOf(value.M, copyOf) };
-  if (value.SS ?? value.NS ?? value.BS) throw notKnown('sets');
+  if (value.M !== undefined) return { M: mapValues(value.M, copyOf) };
+  if (value.SS ?? value.NS ?? value.BS) throw unsupported('sets');
   return value;
 }
 
@@ -67,8 +67,8 @@ function native(value: AttributeValue): NativeAttributeValue {
   return value.NULL ? null : (value.S ?? value.BOOL);
 }
 
-function eachOf<From, To>(values: object, change: (value: From, name: string) => To): Record<string, To> {
-  const changed: Record<string, To> = {};
-  for (const [name, value] of Object.entries(values)) changed[name] = change(value, name);
-  return changed;
+function mapValues<From, To>(values: object, convert: (value: From, name: string) => To): Record<string, To> {
+  const result: Record<string, To> = {};
+  for (const [name, value] of Object.entries(values)) result[name] = convert(value, name);
+  return result;
 }

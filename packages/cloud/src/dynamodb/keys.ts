@@ -1,6 +1,6 @@
 import type { AttributeDefinition, AttributeValue, KeySchemaElement } from '@aws-sdk/client-dynamodb';
 import { type Attributes, typeOf } from './attribute-values.ts';
-import { validationError } from './refusals.ts';
+import { validationError } from './errors.ts';
 
 /** The attributes of a key: the partition key and, if there is one, the sort key. */
 export type Key = readonly [KeyAttribute, ...KeyAttribute[]];

@@ -1,10 +1,10 @@
 import type { QueryCommandInput, ScanCommandInput } from '@aws-sdk/client-dynamodb';
-import { firstWhere } from '../sorted.ts';
+import { firstIndexWhere } from '../sorted.ts';
 import { type Attributes, sortText } from './attribute-values.ts';
-import { holds, readKeyCondition } from './conditions.ts';
+import { meetsCondition, readKeyCondition } from './conditions.ts';
+import { checkOptions, validationError } from './errors.ts';
 import { checkKey } from './keys.ts';
 import { makeReader, type Placeholders, placeholdersOf } from './reader.ts';
-import { checkOptions, validationError } from './refusals.ts';
 import { compareOrders, type Entry } from './sorted-items.ts';
 import type { Source, Table } from './table.ts';
 
@@ -16,16 +16,16 @@ export function makeQueries(tableOf: (name: string | undefined) => Table) {
     checkOptions(request, [...readOptions, 'IndexName', 'KeyConditionExpression', 'ScanIndexForward']);
     const { KeyConditionExpression: condition = '', ScanIndexForward: isForward = true } = request;
     const source = tableOf(request.TableName).source(request.IndexName, request.ConsistentRead);
-    const { hash, side } = readKeyCondition(condition, source.key, placeholdersOf(request));
+    const { hash, compare } = readKeyCondition(condition, source.key, placeholdersOf(request));
     const partition = sortText(hash);
     const start = startOf(request, source);
-    if (start && start[0] !== partition) throw startInvalid();
+    if (start && start[0] !== partition) throw invalidStartKey();
     const entries = source.items.partition(partition);
-    const sideOf = ({ order: [, sortKey = ''] }: Entry) => side(sortKey);
+    const compareEntry = ({ order: [, sortKey = ''] }: Entry) => compare(sortKey);
     const isAfter = (entry: Entry) => !start || compareOrders(entry.order, start) > 0;
     const isNotBefore = (entry: Entry) => !!start && compareOrders(entry.order, start) >= 0;
-    const first = firstWhere(entries, entry => sideOf(entry) >= 0 && (!isForward || isAfter(entry)));
-    const end = firstWhere(entries, entry => sideOf(entry) > 0 || (!isForward && isNotBefore(entry)));
+    const first = firstIndexWhere(entries, entry => compareEntry(entry) >= 0 && (!isForward || isAfter(entry)));
+    const end = firstIndexWhere(entries, entry => compareEntry(entry) > 0 || (!isForward && isNotBefore(entry)));
     const range = entries.slice(first, end);
     return pageOf(isForward ? range : range.reverse(), request, source);
   }
@@ -36,18 +36,18 @@ export function makeQueries(tableOf: (name: string | undefined) => Table) {
     const source = tableOf(request.TableName).source(request.IndexName);
     const start = startOf(request, source);
     const entries = source.items.all().filter(({ order }) => !start || compareOrders(order, start) > 0);
-    const bound = placeholdersOf(request);
-    const isWanted = (item: Attributes) => filter === undefined || holds(filter, item, bound);
-    const names = namesIn(request.ProjectionExpression, bound);
+    const placeholders = placeholdersOf(request);
+    const isMatch = (item: Attributes) => filter === undefined || meetsCondition(filter, item, placeholders);
+    const names = namesIn(request.ProjectionExpression, placeholders);
     if (request.IndexName !== undefined && names?.some(name => !source.names.includes(name)))
       throw validationError(`The index ${request.IndexName} does not project ${names.join(', ')}`);
-    return pageOf(entries, request, source, isWanted, names && (item => partOf(item, names)));
+    return pageOf(entries, request, source, isMatch, names && (item => partOf(item, names)));
   }
 
   function startOf({ ExclusiveStartKey: start }: ScanCommandInput, source: Source): Entry['order'] | undefined {
     if (!start) return undefined;
     if (Object.keys(start).length !== source.names.length || source.names.some(name => !start[name])) {
-      throw startInvalid();
+      throw invalidStartKey();
     }
     checkKey(source.key, start);
     return source.items.orderOf(start);
@@ -58,7 +58,7 @@ export function makeQueries(tableOf: (name: string | undefined) => Table) {
     entries: readonly Entry[],
     { Limit: limit = Number.POSITIVE_INFINITY }: ScanCommandInput,
     { names }: Source,
-    isWanted: (item: Attributes) => boolean = () => true,
+    isMatch: (item: Attributes) => boolean = () => true,
     project = (item: Attributes) => item,
   ) {
     if (limit < 1) throw validationError('Limit must have value greater than or equal to 1');
@@ -66,10 +66,10 @@ export function makeQueries(tableOf: (name: string | undefined) => Table) {
     let read = 0;
     let size = 0;
     let last: Attributes | undefined;
-    for (const { item, size: own } of entries) {
+    for (const { item, size: itemSize } of entries) {
       read += 1;
-      size += own;
-      if (isWanted(item)) matching.push(item);
+      size += itemSize;
+      if (isMatch(item)) matching.push(item);
       const isFull = size >= maxPageSize && read < entries.length;
       if (read < limit && !isFull) continue; // DynamoDB ends a page at the limit, even if no items follow
       last = item;
@@ -87,10 +87,10 @@ export function makeQueries(tableOf: (name: string | undefined) => Table) {
 /** Returns the attributes that a projection selects. */
 function namesIn(expression: string | undefined, placeholders: Placeholders) {
   if (expression === undefined) return undefined;
-  const read = makeReader(expression, placeholders);
-  const names = [read.name()];
-  while (read.takes(',')) names.push(read.name());
-  if (!read.isOver()) read.fail();
+  const reader = makeReader(expression, placeholders);
+  const names = [reader.name()];
+  while (reader.accept(',')) names.push(reader.name());
+  if (!reader.isAtEnd()) reader.fail();
   return names;
 }
 
@@ -110,6 +110,6 @@ const readOptions = [
   'Limit',
 ];
 
-function startInvalid(): Error {
+function invalidStartKey(): Error {
   return validationError('The provided starting key is invalid');
 }

@@ -1,6 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Attributes, compareValues, orderedTypes, typeOf } from './attribute-values.ts';
-import { notKnown, validationError } from './refusals.ts';
+import { unsupported, validationError } from './errors.ts';
 
 /** The attribute names and values that the placeholders of a request represent. */
 export interface Placeholders {
@@ -25,14 +25,14 @@ export interface Test {
   readonly path: Path;
   /** The operator as DynamoDB writes it, such as `<=`, `BETWEEN` or `attribute_exists`. */
   readonly operator: string;
-  readonly given: readonly AttributeValue[];
+  readonly operands: readonly AttributeValue[];
 }
 
 /** Creates a parser that reads an expression token by token. An unexpected token throws an error that DynamoDB does not have. */
 export function makeReader(text: string, { names, values }: Placeholders) {
   const tokens = tokensOf(text);
   let at = 0;
-  return { peek, takes, expect, isOver: () => at >= tokens.length, fail, name, given, test };
+  return { peek, accept, expect, isAtEnd: () => at >= tokens.length, fail, name, value, test };
 
   /** Returns the next token or a later one, or an empty string at the end. */
   function peek(ahead = 0): string {
@@ -45,25 +45,25 @@ export function makeReader(text: string, { names, values }: Placeholders) {
   }
 
   /** Consumes the next token if it equals the passed one. Returns whether it did. */
-  function takes(token: string): boolean {
+  function accept(token: string): boolean {
     if (peek().toUpperCase() !== token.toUpperCase()) return false;
     at += 1;
     return true;
   }
 
   function expect(token: string): void {
-    if (!takes(token)) fail();
+    if (!accept(token)) fail();
   }
 
   function fail(): never {
-    throw notKnown(`"${peek()}" after "${tokens.slice(0, at).join(' ')}" in an expression`);
+    throw unsupported(`"${peek()}" after "${tokens.slice(0, at).join(' ')}" in an expression`);
   }
 
   function path(): Path {
     const steps: (string | number)[] = [name()];
     for (;;) {
-      if (takes('.')) steps.push(name());
-      else if (takes('[')) {
+      if (accept('.')) steps.push(name());
+      else if (accept('[')) {
         steps.push(/^\d{1,9}$/.test(peek()) ? Number(next()) : fail());
         expect(']');
       } else return steps;
@@ -71,42 +71,42 @@ export function makeReader(text: string, { names, values }: Placeholders) {
   }
 
   function name(): string {
-    const found = peek().startsWith('#') ? names[peek()] : /^[A-Za-z_]\w*$/.exec(peek())?.[0];
-    if (found === undefined) fail();
+    const attribute = peek().startsWith('#') ? names[peek()] : /^[A-Za-z_]\w*$/.exec(peek())?.[0];
+    if (attribute === undefined) fail();
     at += 1;
-    return found;
+    return attribute;
   }
 
   /** Consumes a placeholder and returns its value. @throws {ServiceError} if the value has none of the types */
-  function given(types?: readonly string[]): AttributeValue {
-    const { [peek()]: value } = values;
-    if (!value) fail();
+  function value(types?: readonly string[]): AttributeValue {
+    const { [peek()]: operand } = values;
+    if (!operand) fail();
     at += 1;
-    if (!types || types.includes(typeOf(value))) return value;
-    throw validationError(`Incorrect operand type for operator or function; operand type: ${typeOf(value)}`);
+    if (!types || types.includes(typeOf(operand))) return operand;
+    throw validationError(`Incorrect operand type for operator or function; operand type: ${typeOf(operand)}`);
   }
 
   function test(): Test {
     if (peek(1) === '(') return functionTest();
-    const tested = path();
+    const attributePath = path();
     const operator = next().toUpperCase();
-    if (operator === '=' || operator === '<>') return { path: tested, operator, given: [given()] };
-    const first = given(orderedTypes);
-    if (operator !== 'BETWEEN') return { path: tested, operator, given: [first] };
+    if (operator === '=' || operator === '<>') return { path: attributePath, operator, operands: [value()] };
+    const first = value(orderedTypes);
+    if (operator !== 'BETWEEN') return { path: attributePath, operator, operands: [first] };
     expect('AND');
-    const last = given(orderedTypes);
+    const last = value(orderedTypes);
     if (!(compareValues(first, last) <= 0)) {
       throw validationError('The BETWEEN operator requires upper bound to be greater than or equal to lower bound');
     }
-    return { path: tested, operator, given: [first, last] };
+    return { path: attributePath, operator, operands: [first, last] };
   }
 
   function functionTest(): Test {
     const operator = next();
     expect('(');
-    const tested = path();
+    const attributePath = path();
     expect(')');
-    return { path: tested, operator, given: [] };
+    return { path: attributePath, operator, operands: [] };
   }
 }
 

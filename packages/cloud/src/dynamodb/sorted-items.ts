@@ -1,4 +1,4 @@
-import { firstWhere } from '../sorted.ts';
+import { firstIndexWhere } from '../sorted.ts';
 import { type Attributes, compareTexts, sortText } from './attribute-values.ts';
 import { type Key, keyValue } from './keys.ts';
 
@@ -66,7 +66,7 @@ export function compareOrders(one: Entry['order'], other: Entry['order']): numbe
 }
 
 function indexIn(entries: readonly Entry[], order: Entry['order']): number {
-  return firstWhere(entries, each => compareOrders(each.order, order) >= 0);
+  return firstIndexWhere(entries, each => compareOrders(each.order, order) >= 0);
 }
 
 function isAt(entry: Entry | undefined, order: Entry['order']): boolean {

@@ -1,7 +1,7 @@
 import type { CreateTableCommandInput, GlobalSecondaryIndex } from '@aws-sdk/client-dynamodb';
 import { type Attributes, itemSize } from './attribute-values.ts';
+import { unsupported, validationError } from './errors.ts';
 import { checkKey, checkKeyValue, type Key, keyValue, readKey } from './keys.ts';
-import { notKnown, validationError } from './refusals.ts';
 import { compareOrders, type Entry, makeSortedItems, type SortedItems } from './sorted-items.ts';
 
 /** The settings of `CreateTable` that the emulator uses. It ignores all others. */
@@ -29,7 +29,7 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
   const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes = [] } = definition;
   const key = readKey(KeySchema, AttributeDefinitions);
   const items = makeSortedItems(key);
-  const own: View = { key, names: namesOf(key), items, entryOf: entryInTable };
+  const primary: View = { key, names: namesOf(key), items, entryOf: entryInTable };
   const indexes = new Map(GlobalSecondaryIndexes.map(index => [index.IndexName, makeIndex(index)]));
   /** The most recent writes, oldest first. */
   const recent: Write[] = [];
@@ -37,14 +37,15 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
 
   /** Creates a global secondary index. Items with equal index keys are ordered by the table's key. */
   function makeIndex({ KeySchema: schema, Projection }: GlobalSecondaryIndex): View {
-    if (Projection?.ProjectionType !== 'KEYS_ONLY') throw notKnown('indexes that project attributes other than keys');
+    if (Projection?.ProjectionType !== 'KEYS_ONLY')
+      throw unsupported('indexes that project attributes other than keys');
     const indexKey = readKey(schema, AttributeDefinitions);
     const names = [...new Set([...namesOf(indexKey), ...namesOf(key)])];
     const indexed = makeSortedItems([...indexKey, ...key]);
     return { key: indexKey, names, items: indexed, entryOf };
 
-    function entryOf(whole: Attributes): Entry | undefined {
-      const entries = names.flatMap(name => (whole[name] ? [[name, whole[name]] as const] : []));
+    function entryOf(tableItem: Attributes): Entry | undefined {
+      const entries = names.flatMap(name => (tableItem[name] ? [[name, tableItem[name]] as const] : []));
       if (entries.length < names.length) return undefined;
       const item = Object.fromEntries(entries);
       return { order: indexed.orderOf(item), item, size: itemSize(item) };
@@ -56,24 +57,24 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
   }
 
   /** Returns the item with a key. @throws {ServiceError} if the key does not match this table's schema */
-  function get(keyed: Attributes): Attributes | undefined {
-    checkKey(key, keyed);
-    if (Object.keys(keyed).length === key.length) return items.get(items.orderOf(keyed));
+  function get(keyAttributes: Attributes): Attributes | undefined {
+    checkKey(key, keyAttributes);
+    if (Object.keys(keyAttributes).length === key.length) return items.get(items.orderOf(keyAttributes));
     throw validationError('The provided key element does not match the schema');
   }
 
   /** Returns the item with a key, as an eventually consistent read returns it. @throws {ServiceError} as `get` */
-  function read(keyed: Attributes, isConsistent = false): Attributes | undefined {
-    const item = get(keyed);
-    const [first] = isConsistent ? [] : missed(items.orderOf(keyed).join('\n'));
+  function read(keyAttributes: Attributes, isConsistent = false): Attributes | undefined {
+    const item = get(keyAttributes);
+    const [first] = isConsistent ? [] : unseen(items.orderOf(keyAttributes).join('\n'));
     return first ? first.before : item;
   }
 
   /** Returns the writes to one item, or to all items, that an eventually consistent read does not see yet. */
-  function missed(wanted?: string): readonly Write[] {
+  function unseen(onlyPosition?: string): readonly Write[] {
     const seenUntil = new Map<string, number>();
     return recent.filter(({ at, position }) => {
-      if (wanted !== undefined && position !== wanted) return false;
+      if (onlyPosition !== undefined && position !== onlyPosition) return false;
       const until = seenUntil.get(position) ?? now() - lag();
       seenUntil.set(position, until);
       return at > until;
@@ -81,12 +82,12 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
   }
 
   /** Returns the items of a partition as an eventually consistent read returns them. */
-  function stalePartition({ key: viewed, items: current, entryOf }: View, text = ''): readonly Entry[] {
-    const undone = missed().map(({ before, after }) => [after && entryOf(after), before && entryOf(before)] as const);
+  function stalePartition({ key: viewKey, items: current, entryOf }: View, text = ''): readonly Entry[] {
+    const undone = unseen().map(({ before, after }) => [after && entryOf(after), before && entryOf(before)] as const);
     const isOf = (entry: Entry | undefined) => entry?.order[0] === text;
     const ofPartition = undone.filter(entries => entries.some(isOf));
     if (ofPartition.length === 0) return current.partition(text);
-    const earlier = makeSortedItems(viewed);
+    const earlier = makeSortedItems(viewKey);
     for (const entry of current.partition(text)) earlier.put(entry);
     for (const [from, to] of ofPartition.toReversed()) replace(earlier, from, to);
     return earlier.partition(text);
@@ -108,8 +109,8 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
   }
 
   /** Removes the item with a key, if it exists. */
-  function remove(keyed: Attributes): void {
-    const before = get(keyed);
+  function remove(keyAttributes: Attributes): void {
+    const before = get(keyAttributes);
     if (before) write(before, undefined);
   }
 
@@ -125,10 +126,10 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
 
   /** Returns the source of a read. @throws {ServiceError} if the index does not exist, or a consistent read of an index is requested */
   function source(name: string | undefined, isConsistent = false): Source {
-    const view = name === undefined ? own : indexes.get(name);
+    const view = name === undefined ? primary : indexes.get(name);
     if (!view) throw validationError(`The table does not have the specified index: ${name}`);
     if (!isConsistent) return { ...view, items: { ...view.items, partition: text => stalePartition(view, text) } };
-    if (view === own) return own;
+    if (view === primary) return primary;
     throw validationError('Consistent reads are not supported on global secondary indexes');
   }
 }

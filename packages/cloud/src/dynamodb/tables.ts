@@ -10,8 +10,8 @@ import { ServiceError } from '../service-error.ts';
 import type { Attributes } from './attribute-values.ts';
 import { makeBatches } from './batches.ts';
 import { documentOf, type NativeItem, nativeItem, requestOf } from './documents.ts';
+import { checkOptions, unsupported, validationError } from './errors.ts';
 import { makeQueries } from './queries.ts';
-import { checkOptions, notKnown, validationError } from './refusals.ts';
 import { makeTable, type Table, type TableDefinition } from './table.ts';
 import { makeTransactions } from './transactions.ts';
 import { makeWrites } from './writes.ts';
@@ -47,8 +47,8 @@ export function makeTables({
   readonly lag?: () => number;
 }) {
   const tables = new Map<string | undefined, { readonly definition: TableDefinition; readonly table: Table }>();
-  const many = makeQueries(tableOf);
-  const batch = makeBatches(tableOf);
+  const queries = makeQueries(tableOf);
+  const batches = makeBatches(tableOf);
   const writes = makeWrites(tableOf);
   /** The API operations. They throw a `ServiceError` if DynamoDB rejects a request, and another error if a feature is not emulated. */
   const operations: Readonly<Record<string, (input: never) => object>> = {
@@ -57,11 +57,11 @@ export function makeTables({
     UpdateItem: (request: UpdateItemCommandInput) => writes.execute(writes.update(request)),
     DeleteItem: (request: DeleteItemCommandInput) => writes.execute(writes.remove(request)),
     TransactWriteItems: makeTransactions(writes, now),
-    Query: many.query,
-    Scan: many.scan,
-    BatchGetItem: batch.get,
-    BatchWriteItem: batch.write,
-    BatchExecuteStatement: batch.insert,
+    Query: queries.query,
+    Scan: queries.scan,
+    BatchGetItem: batches.get,
+    BatchWriteItem: batches.write,
+    BatchExecuteStatement: batches.insert,
     CreateTable: create,
     DescribeTable: describe,
     ListTables: list,
@@ -84,7 +84,7 @@ export function makeTables({
     const { clientCommand, input } = command; // a document client's command wraps the plain client's command
     const operation = (clientCommand ?? command).constructor.name.replace(/Command$/, '');
     const perform = operations[operation];
-    if (!perform) throw notKnown(`the operation ${operation}`);
+    if (!perform) throw unsupported(`the operation ${operation}`);
     return clientCommand ? documentOf(perform(requestOf(input) as never)) : perform(input as never);
   }
 
@@ -128,8 +128,8 @@ export function makeTables({
   }
 
   function find(name: string | undefined) {
-    const found = tables.get(name);
-    if (found) return found;
+    const entry = tables.get(name);
+    if (entry) return entry;
     if (name === undefined) throw validationError('The parameter TableName is required');
     throw new ServiceError('ResourceNotFoundException', 'Requested resource not found');
   }

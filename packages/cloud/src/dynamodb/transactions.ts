@@ -1,13 +1,13 @@
 import type { TransactWriteItem, TransactWriteItemsCommandInput } from '@aws-sdk/client-dynamodb';
 import { ServiceError } from '../service-error.ts';
 import { checkBatch } from './batches.ts';
-import { checkOptions, validationError } from './refusals.ts';
+import { checkOptions, validationError } from './errors.ts';
 import type { Write, Writes } from './writes.ts';
 
 /** Creates `TransactWriteItems`. The emulator runs one call at a time, so transactions never conflict with other writes. */
 export function makeTransactions(writes: Writes, now: () => number) {
   /** The completed transactions, by client request token. */
-  const done = new Map<string, { readonly text: string; readonly at: number }>();
+  const completed = new Map<string, { readonly text: string; readonly at: number }>();
 
   /**
    * Applies all writes or no write.
@@ -23,11 +23,11 @@ export function makeTransactions(writes: Writes, now: () => number) {
       100,
     );
     const text = JSON.stringify(operations);
-    if (token !== undefined && isRepeated(token, text)) return {};
+    if (token !== undefined && isRepeat(token, text)) return {};
     const prepared = all.map(attempt);
-    if (prepared.includes(undefined)) throw cancelled(prepared);
+    if (prepared.includes(undefined)) throw cancellation(prepared);
     for (const write of prepared) write?.apply();
-    if (token !== undefined) done.set(token, { text, at: now() });
+    if (token !== undefined) completed.set(token, { text, at: now() });
     return {};
   };
 
@@ -49,15 +49,15 @@ export function makeTransactions(writes: Writes, now: () => number) {
   }
 
   /** Returns whether this request was executed before. @throws {ServiceError} if another request used the token */
-  function isRepeated(token: string, text: string): boolean {
-    const earlier = done.get(token);
+  function isRepeat(token: string, text: string): boolean {
+    const earlier = completed.get(token);
     if (!earlier || earlier.at + tokenLifetime <= now()) return false;
     if (earlier.text === text) return true;
     throw new ServiceError('IdempotentParameterMismatchException', 'Another request used this token');
   }
 }
 
-function cancelled(prepared: readonly (object | undefined)[]): ServiceError {
+function cancellation(prepared: readonly (object | undefined)[]): ServiceError {
   const CancellationReasons = prepared.map(write => ({ Code: write ? 'None' : 'ConditionalCheckFailed' }));
   const codes = CancellationReasons.map(({ Code }) => Code).join(', ');
   const message = `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`;

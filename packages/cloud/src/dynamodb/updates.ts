@@ -1,7 +1,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Attributes, wholeNumber } from './attribute-values.ts';
+import { validationError } from './errors.ts';
 import { makeReader, type Placeholders } from './reader.ts';
-import { validationError } from './refusals.ts';
 
 /**
  * Returns the new values of the attributes that an update changes, or `undefined` for removed attributes. Operands
@@ -10,13 +10,13 @@ import { validationError } from './refusals.ts';
  * @throws {ServiceError} if an attribute is changed twice, or a value is missing or has the wrong type
  */
 export function changesOf(expression: string, item: Attributes, placeholders: Placeholders) {
-  const read = makeReader(expression, placeholders);
+  const reader = makeReader(expression, placeholders);
   const changes = new Map<string, AttributeValue | undefined>();
-  while (!read.isOver()) {
-    const isSet = read.takes('SET');
-    if (!isSet) read.expect('REMOVE');
-    do change(read.name(), isSet ? set() : undefined);
-    while (read.takes(','));
+  while (!reader.isAtEnd()) {
+    const isSet = reader.accept('SET');
+    if (!isSet) reader.expect('REMOVE');
+    do change(reader.name(), isSet ? set() : undefined);
+    while (reader.accept(','));
   }
   return changes;
 
@@ -27,33 +27,33 @@ export function changesOf(expression: string, item: Attributes, placeholders: Pl
   }
 
   function set(): AttributeValue {
-    read.expect('=');
+    reader.expect('=');
     const value = operand();
-    if (!read.takes('+')) return value ?? missing();
+    if (!reader.accept('+')) return value ?? missingOperand();
     return { N: wholeNumber(String(numberIn(value) + numberIn(operand()))) };
   }
 
   function operand(): AttributeValue | undefined {
-    if (read.peek().startsWith(':')) return read.given();
-    if (read.peek(1) !== '(') return item[read.name()];
-    read.expect('if_not_exists');
-    read.expect('(');
+    if (reader.peek().startsWith(':')) return reader.value();
+    if (reader.peek(1) !== '(') return item[reader.name()];
+    reader.expect('if_not_exists');
+    reader.expect('(');
     const first = operand();
-    read.expect(',');
+    reader.expect(',');
     const second = operand();
-    read.expect(')');
+    reader.expect(')');
     return first ?? second;
   }
 }
 
 function numberIn(value: AttributeValue | undefined): number {
-  return value ? Number(value.N ?? otherType()) : missing();
+  return value ? Number(value.N ?? wrongType()) : missingOperand();
 }
 
-function missing(): never {
+function missingOperand(): never {
   throw validationError('The provided expression refers to an attribute that does not exist in the item');
 }
 
-function otherType(): never {
+function wrongType(): never {
   throw validationError('An operand in the update expression has an incorrect data type');
 }

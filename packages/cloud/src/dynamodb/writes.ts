@@ -1,10 +1,10 @@
 import type { DeleteItemCommandInput, PutItemCommandInput, UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
 import { ServiceError } from '../service-error.ts';
 import type { Attributes } from './attribute-values.ts';
-import { holds } from './conditions.ts';
+import { meetsCondition } from './conditions.ts';
+import { checkOptions, unsupported, validationError } from './errors.ts';
 import { keyIn } from './keys.ts';
 import { type Placeholders, placeholdersOf } from './reader.ts';
-import { checkOptions, notKnown, validationError } from './refusals.ts';
 import type { Table } from './table.ts';
 import { changesOf } from './updates.ts';
 
@@ -31,8 +31,8 @@ export function makeWrites(tableOf: (name: string | undefined) => Table) {
     const { key: tableKey } = tableOf(TableName);
     return { request, key, change: updateItem };
 
-    function updateItem(before: Attributes = key, bound: Placeholders): Attributes {
-      const changes = changesOf(UpdateExpression, before, bound);
+    function updateItem(before: Attributes = key, placeholders: Placeholders): Attributes {
+      const changes = changesOf(UpdateExpression, before, placeholders);
       const changedKey = tableKey.find(({ name }) => changes.has(name));
       if (changedKey) throw validationError(`Cannot update attribute ${changedKey.name}. It is part of the key`);
       const all = new Map([...Object.entries(before), ...changes]);
@@ -45,22 +45,22 @@ export function makeWrites(tableOf: (name: string | undefined) => Table) {
     const table = tableOf(request.TableName);
     const before = table.get(key);
     const { ConditionExpression: condition } = request;
-    const bound = placeholdersOf(request);
-    if (condition !== undefined && !holds(condition, before ?? {}, bound)) {
+    const placeholders = placeholdersOf(request);
+    if (condition !== undefined && !meetsCondition(condition, before ?? {}, placeholders)) {
       throw new ServiceError('ConditionalCheckFailedException', 'The conditional request failed');
     }
-    const after = change(before, bound);
+    const after = change(before, placeholders);
     if (after) table.check(after);
     return { before, after, apply: () => (after ? table.put(after) : table.remove(key)) };
   }
 
   function execute(write: Write): object {
-    const { ReturnValues: wanted = 'NONE' } = write.request;
-    if (!['NONE', 'ALL_OLD', 'ALL_NEW'].includes(wanted)) throw notKnown(`ReturnValues ${wanted}`);
+    const { ReturnValues: returnValues = 'NONE' } = write.request;
+    if (!['NONE', 'ALL_OLD', 'ALL_NEW'].includes(returnValues)) throw unsupported(`ReturnValues ${returnValues}`);
     const { before, after, apply } = prepare(write);
     apply();
-    const values = wanted === 'ALL_OLD' ? before : after;
-    return values && wanted !== 'NONE' ? { Attributes: values } : {};
+    const values = returnValues === 'ALL_OLD' ? before : after;
+    return values && returnValues !== 'NONE' ? { Attributes: values } : {};
   }
 }
 
@@ -71,7 +71,7 @@ export interface Write {
   };
   readonly key: Attributes;
   /** Returns the new item, or `undefined` if the write removes it. */
-  readonly change: (before: Attributes | undefined, bound: Placeholders) => Attributes | undefined;
+  readonly change: (before: Attributes | undefined, placeholders: Placeholders) => Attributes | undefined;
 }
 
 const writeOptions = [

@@ -49,12 +49,12 @@ export function makeKms({ bytes, master = bytes(32), arnOf = name => name }: Kms
 
   function decrypt({ CiphertextBlob = new Uint8Array(), EncryptionContext, KeyId }: DecryptCommand['input']): object {
     const expected = KeyId === undefined ? undefined : arnOf(KeyId);
-    const opened = wrapping.unwrap(CiphertextBlob, EncryptionContext);
-    if (!opened) throw new ServiceError('InvalidCiphertextException', '');
-    if (expected !== undefined && expected !== opened.keyArn) {
+    const decrypted = wrapping.unwrap(CiphertextBlob, EncryptionContext);
+    if (!decrypted) throw new ServiceError('InvalidCiphertextException', '');
+    if (expected !== undefined && expected !== decrypted.keyArn) {
       throw new ServiceError('IncorrectKeyException', 'The key of the request did not encrypt this ciphertext.');
     }
-    return { KeyId: arnOf(opened.keyArn), Plaintext: opened.plaintext, EncryptionAlgorithm: 'SYMMETRIC_DEFAULT' };
+    return { KeyId: arnOf(decrypted.keyArn), Plaintext: decrypted.plaintext, EncryptionAlgorithm: 'SYMMETRIC_DEFAULT' };
   }
 }
 

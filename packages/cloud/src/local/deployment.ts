@@ -94,8 +94,8 @@ export function startTriggers(
       const startedAt = performance.now();
       const response = await gateway(request);
       const milliseconds = Math.round(performance.now() - startedAt);
-      const what = `${request.message.method} ${request.path}`; // without the query, which may contain secrets
-      terminal.note('gateway', `${what}  ${response.status}  ${milliseconds} ms`, 'debug');
+      const requestLine = `${request.message.method} ${request.path}`; // without the query, which may contain secrets
+      terminal.note('gateway', `${requestLine}  ${response.status}  ${milliseconds} ms`, 'debug');
       return response;
     });
   }
@@ -110,7 +110,7 @@ export function startTriggers(
 const triggerSchema = z.object({ HandlerArn: z.string() });
 
 function functionNamed(functions: Functions, name = ''): LocalFunction {
-  const found = functions.get(name);
-  if (!found) throw new StartError(`The template refers to the function "${name}", which does not exist.`);
-  return found;
+  const target = functions.get(name);
+  if (!target) throw new StartError(`The template refers to the function "${name}", which does not exist.`);
+  return target;
 }

@@ -2,14 +2,14 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { codeOf, messageOf, StartError } from './errors.ts';
-import { type ChangingState, type KeptState, keepState, readState } from './state.ts';
+import { type ChangingState, readState, type StoredState, saveState } from './state.ts';
 
 /** The directory that stores state across restarts. */
 export interface DataDirectory {
   /** Returns the state of an earlier run, if any. @throws {StartError} if the stored state is invalid */
-  readState(): KeptState | undefined;
+  readState(): StoredState | undefined;
   /** Starts to save the state at regular intervals. */
-  keep(state: ChangingState, onProblem: (message: string) => void): void;
+  save(state: ChangingState, onProblem: (message: string) => void): void;
   /** Saves the state and releases the lock. */
   release(): Promise<void>;
 }
@@ -28,13 +28,13 @@ export function openDataDirectory(directory: string): DataDirectory {
   makeDirectory(directory);
   const lock = lockIn(directory);
   const stateFile = join(directory, 'state.json');
-  let endKeeping = async () => {};
+  let stopSaving = async () => {};
   return {
     readState: () => readState(stateFile),
-    keep: (state, onProblem) => {
-      endKeeping = keepState(stateFile, state, onProblem);
+    save: (state, onProblem) => {
+      stopSaving = saveState(stateFile, state, onProblem);
     },
-    release: () => endKeeping().finally(() => lock.close()),
+    release: () => stopSaving().finally(() => lock.close()),
   };
 }
 

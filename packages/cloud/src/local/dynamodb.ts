@@ -25,16 +25,16 @@ export interface DynamoDb extends AwsJsonService {
 export async function startDynamoDb({
   interceptors = [],
   port,
-  kept = [],
+  stored = [],
 }: {
   readonly interceptors?: readonly Interceptor[];
   /** The port. @default 0 - any free port */
   readonly port?: number | undefined;
   /** The tables of an earlier run. @default - no tables */
-  readonly kept?: readonly TableSnapshot[] | undefined;
+  readonly stored?: readonly TableSnapshot[] | undefined;
 } = {}): Promise<DynamoDb> {
   const tables = makeTables({ now: Date.now });
-  tables.restore(kept);
+  tables.restore(stored);
   let changes = 0;
   const operations = Object.fromEntries(Object.entries(tables.operations).map(([name]) => [name, operationOf(name)]));
   const service = await startAwsJsonService('dynamodb', operations, interceptors, 'SerializationException', { port });

@@ -39,71 +39,71 @@ export function callerOf(authorization: string | undefined): string {
 }
 
 /** Performs an operation. @throws {ServiceError} if the service rejects it */
-export type Operation = (input: unknown, from: Requester) => object | Promise<object>;
+export type Operation = (input: unknown, requester: Requester) => object | Promise<object>;
 
 /** The client that sent a request. */
 interface Requester {
   /** See {@link ServiceRequest}. */
   readonly caller: string;
   /** Aborts if the client disconnects before it receives the response. */
-  readonly gone: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 /** An emulator that uses the AWS JSON protocol. */
 export interface AwsJsonService extends Emulator {
   /** Executes a request of a caller in the same process. */
-  answer(headers: IncomingHttpHeaders, body: Buffer): Promise<{ readonly status: number; readonly text: string }>;
+  execute(headers: IncomingHttpHeaders, body: Buffer): Promise<{ readonly status: number; readonly text: string }>;
 }
 
 /**
  * Starts an emulator that uses the AWS JSON protocol, on 127.0.0.1.
  *
- * @param invalid - see {@link refusalOf}
+ * @param invalidCode - see {@link errorResponse}
  * @throws {StartError} if the port is not available
  */
 export async function startAwsJsonService(
   service: ServiceRequest['service'],
   operations: Readonly<Record<string, Operation>>,
   interceptors: readonly Interceptor[],
-  invalid: string,
-  { port: wantedPort = 0, hint = '' }: AwsJsonOptions = {},
+  invalidCode: string,
+  { port: requestedPort = 0, hint = '' }: AwsJsonOptions = {},
 ): Promise<AwsJsonService> {
   const type = `application/x-amz-json-${service === 'dynamodb' || service === 'sqs' ? '1.0' : '1.1'}`;
   const server = createServer((request, response) => {
     if (request.headers['x-amz-target'] === undefined) {
       const message = `The local ${service} supports only the AWS JSON protocol. ${hint}`;
-      respondXml(response, 400, xmlError({ code: 'InvalidAction', message, status: 400 }));
+      sendXml(response, 400, xmlError({ code: 'InvalidAction', message, status: 400 }));
       return;
     }
-    const gone = new AbortController();
-    response.once('close', () => response.writableFinished || gone.abort());
+    const disconnection = new AbortController();
+    response.once('close', () => response.writableFinished || disconnection.abort());
     readBody(request)
-      .then(body => answer(request.headers, body, gone.signal))
+      .then(body => execute(request.headers, body, disconnection.signal))
       .then(
         ({ status, text }) => response.writeHead(status, { 'Content-Type': type }).end(text),
         () => response.destroy(),
       );
   });
-  const { port, stop } = await listenOnLoopback(server, wantedPort);
-  return { endpoint: `http://127.0.0.1:${port}`, answer, stop };
+  const { port, stop } = await listenOnLoopback(server, requestedPort);
+  return { endpoint: `http://127.0.0.1:${port}`, execute, stop };
 
-  async function answer(headers: IncomingHttpHeaders, body: Buffer, gone = neverAborts) {
+  async function execute(headers: IncomingHttpHeaders, body: Buffer, signal = neverAborts) {
     try {
-      return { status: 200, text: JSON.stringify(await perform(headers, body, gone)) };
+      return { status: 200, text: JSON.stringify(await perform(headers, body, signal)) };
     } catch (error) {
-      const { status, code, message, details } = refusalOf(error, invalid);
+      const { status, code, message, details } = errorResponse(error, invalidCode);
       return { status, text: JSON.stringify({ __type: code, message, ...details }) };
     }
   }
 
-  async function perform(headers: IncomingHttpHeaders, body: Buffer, gone: AbortSignal): Promise<object> {
+  async function perform(headers: IncomingHttpHeaders, body: Buffer, signal: AbortSignal): Promise<object> {
     const name = String(headers['x-amz-target']).split('.').at(-1) ?? '';
     const input = parseJson(body);
     const caller = callerOf(headers.authorization);
     intercept(interceptors, { service, operation: name, input: Object(input), caller });
     const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
     if (!operation) throw new ServiceError('UnknownOperationException', `This ${service} does not support ${name}.`);
-    return operation(input, { caller, gone });
+    return operation(input, { caller, signal });
   }
 }
 
@@ -136,29 +136,29 @@ function parseJson(body: Buffer): unknown {
 }
 
 /** Sends a response of the AWS Query protocol. */
-export function respondXml(response: ServerResponse, status: number, xml: string): void {
+export function sendXml(response: ServerResponse, status: number, xml: string): void {
   response.writeHead(status, { 'Content-Type': 'text/xml' }).end(xml);
 }
 
 /** Returns an error response of the AWS Query protocol. */
-export function xmlError({ status, code, message }: Refusal): string {
+export function xmlError({ status, code, message }: ErrorResponse): string {
   const type = status < 500 ? 'Sender' : 'Receiver';
   return `<ErrorResponse><Error><Type>${type}</Type><Code>${code}</Code><Message>${message.replaceAll(/[<&]/g, '')}</Message></Error></ErrorResponse>`;
 }
 
 /** The error response of a service. */
-interface Refusal {
+interface ErrorResponse {
   readonly code: string;
   readonly message: string;
   readonly status: number;
 }
 
 /** Converts an error into the error response of a service. `invalid` is the code for input that an operation cannot parse. */
-export function refusalOf(error: unknown, invalid: string): Refusal & { readonly details?: object } {
+export function errorResponse(error: unknown, invalidCode: string): ErrorResponse & { readonly details?: object } {
   if (error instanceof ServiceError) {
     const { name: code, message, $fault, ...details } = error;
     return { code, message, status: $fault === 'server' ? 500 : 400, details };
   }
-  if (error instanceof z.ZodError) return { code: invalid, message: z.prettifyError(error), status: 400 };
+  if (error instanceof z.ZodError) return { code: invalidCode, message: z.prettifyError(error), status: 400 };
   return { code: 'InternalFailure', message: messageOf(error), status: 500 };
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { makeFaults, type QueueFaults, refusalBy } from '../faults.ts';
+import { errorOf, makeFaults, type QueueFaults } from '../faults.ts';
 import { makeSeededRandom } from '../seeded-random.ts';
 import type { Interceptor } from './emulator.ts';
 import { followFile, parseObject, readAtStart } from './followed-file.ts';
@@ -7,10 +7,10 @@ import { followFile, parseObject, readAtStart } from './followed-file.ts';
 const range = 'must be a number from 0 to 1';
 const share = z.number(range).min(0, range).max(1, range).default(0);
 const services = ['dynamodb', 'sqs', 'kms', 'sns'];
-const refusals = ['throttled', 'failed'].flatMap(fate => [fate, ...services.map(service => `${service}.${fate}`)]);
+const callFaults = ['throttled', 'failed'].flatMap(kind => [kind, ...services.map(service => `${service}.${kind}`)]);
 
 /** The valid names in a faults file. Their values are shares from 0 (the default) to 1. README.md describes them. */
-export const faultNames: readonly string[] = [...refusals, 'refusedEntries', 'copies'];
+export const faultNames: readonly string[] = [...callFaults, 'refusedEntries', 'copies'];
 
 const faultsSchema = z.strictObject(Object.fromEntries(faultNames.map(name => [name, share])));
 
@@ -34,20 +34,20 @@ export function readFaults(file: string, seed: number, onFault: (fault: string) 
     },
   };
   const faults = makeFaults(plan, Date.now, name => makeSeededRandom(seed, name));
-  const reported = (fault: string, happens: boolean) => {
+  const report = (fault: string, happens: boolean) => {
     if (happens) onFault(fault);
     return happens;
   };
   const queueFaults: QueueFaults = {
-    comesAgain: () => reported('copies', faults.comesAgain()),
-    isEntryRefused: () => reported('refusedEntries', faults.isEntryRefused()),
+    isRedelivered: () => report('copies', faults.isRedelivered()),
+    isEntryRejected: () => report('refusedEntries', faults.isEntryRejected()),
   };
   /** Injects faults into requests of functions. Requests of the run itself and of operators' programs are exempt. */
   const interceptor: Interceptor = ({ service, operation, caller: functionName }) => {
     if (functionName === 'local') return undefined;
-    const fate = faults.fateOf({ functionName, service, operation, resource: '' });
-    reported(`${service}.${fate}`, fate !== 'fine');
-    return refusalBy(fate, service);
+    const outcome = faults.outcomeOf({ functionName, service, operation, resource: '' });
+    report(`${service}.${outcome}`, outcome !== 'fine');
+    return errorOf(outcome, service);
   };
   return { queueFaults, interceptor };
 }

@@ -16,12 +16,12 @@ export function readAtStart<Content>(name: string, file: string, parse: (text: s
  */
 export function followFile<Content>(file: string, parse: (text: string) => Content, first: Content): () => Content {
   let content = first;
-  let seen = '';
+  let lastText = '';
   return function followed() {
     try {
       const text = readFileSync(file, 'utf8');
-      if (text === seen) return content;
-      seen = text;
+      if (text === lastText) return content;
+      lastText = text;
       content = parse(text);
     } catch {
       // returns the last valid content

@@ -17,8 +17,8 @@ interface StoredLine {
   readonly stream?: string;
 }
 
-/** Starts the emulator on a free port of 127.0.0.1. It stores the latest `minKept` to 2 × `minKept` lines of each log group. */
-export async function startLogs(interceptors: readonly Interceptor[] = [], minKept = 20_000): Promise<LogService> {
+/** Starts the emulator on a free port of 127.0.0.1. It stores the latest `minLines` to 2 × `minLines` lines of each log group. */
+export async function startLogs(interceptors: readonly Interceptor[] = [], minLines = 20_000): Promise<LogService> {
   const startedAt = Date.now();
   const groups = new Map<string, { lines: StoredLine[]; since: number }>();
   const queries = new Map<string, readonly StoredLine[]>();
@@ -27,21 +27,21 @@ export async function startLogs(interceptors: readonly Interceptor[] = [], minKe
     DescribeLogGroups: input => {
       const { logGroupNamePrefix: prefix } = z.object({ logGroupNamePrefix: z.string() }).parse(input);
       const names = new Set([prefix, ...groups.keys()]); // a log group exists even without lines
-      const found = [...names].filter(name => name.startsWith(prefix));
+      const groupNames = [...names].filter(name => name.startsWith(prefix));
       return {
-        logGroups: found.map(name => ({ logGroupName: name, creationTime: groups.get(name)?.since ?? startedAt })),
+        logGroups: groupNames.map(name => ({ logGroupName: name, creationTime: groups.get(name)?.since ?? startedAt })),
       };
     },
     StartQuery: input => {
       const { logGroupNames, startTime, endTime, queryString, limit } = queryInput.parse(input);
       const matches = parseLogQuery(queryString);
-      const found = logGroupNames
+      const lines = logGroupNames
         .flatMap(name => groups.get(name)?.lines ?? [])
         .filter(({ at, text }) => at >= startTime * 1_000 && at < (endTime + 1) * 1_000 && matches(text))
         .reverse()
         .toSorted((one, other) => other.at - one.at);
       const queryId = randomUUID();
-      queries.set(queryId, found.slice(0, limit));
+      queries.set(queryId, lines.slice(0, limit));
       return { queryId };
     },
     GetQueryResults: input => {
@@ -89,8 +89,8 @@ export async function startLogs(interceptors: readonly Interceptor[] = [], minKe
     const group = groups.get(name) ?? { lines: [], since: startedAt };
     groups.set(name, group);
     group.lines.push({ at: Date.now(), ...line });
-    if (group.lines.length <= 2 * minKept) return;
-    group.lines = group.lines.slice(-minKept);
+    if (group.lines.length <= 2 * minLines) return;
+    group.lines = group.lines.slice(-minLines);
     group.since = group.lines[0]?.at ?? startedAt;
   }
 

@@ -30,14 +30,14 @@ export async function startServices(
   { interceptors, queueFaults: faults, data, ports, onPublish }: ServiceOptions,
   onStop: (stop: Emulator['stop']) => void,
 ) {
-  const kept = data?.readState();
-  const dynamoDb = await startDynamoDb({ interceptors, port: ports.dynamoDb, kept: kept?.tables });
+  const stored = data?.readState();
+  const dynamoDb = await startDynamoDb({ interceptors, port: ports.dynamoDb, stored: stored?.tables });
   onStop(dynamoDb.stop);
-  const sqs = await startSqs({ interceptors, faults, port: ports.sqs, kept: kept?.queues });
+  const sqs = await startSqs({ interceptors, faults, port: ports.sqs, stored: stored?.queues });
   onStop(sqs.stop);
   const sns = await startSns(interceptors, onPublish, (arn, message) => sqs.find(arn).send(message, 'sns'));
   onStop(sns.stop);
-  const master = kept?.master ?? randomBytes(32);
+  const master = stored?.master ?? randomBytes(32);
   const kms = await startKms(master, interceptors);
   onStop(kms.stop);
   const logs = await startLogs(interceptors);

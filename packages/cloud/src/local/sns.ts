@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers';
 import { makeTopics } from '../sns.ts';
 import type { Sent } from '../sqs/queue.ts';
-import { callerOf, type Emulator, type Interceptor, intercept, refusalOf, respondXml, xmlError } from './emulator.ts';
+import { callerOf, type Emulator, errorResponse, type Interceptor, intercept, sendXml, xmlError } from './emulator.ts';
 import { listenOnLoopback } from './loopback-server.ts';
 
 /**
@@ -20,11 +20,11 @@ export async function startSns(
     (topicArn, { Subject = '' }) => onPublish(topicArn.split(':').at(-1) ?? '', Subject),
     (queueArn, { Message = '', MessageAttributes: attributes }) => send(queueArn, { body: Message, attributes }),
   );
-  const server = createServer((request, response) => void answer(request, response));
+  const server = createServer((request, response) => void respond(request, response));
   const { port, stop } = await listenOnLoopback(server);
   return { endpoint: `http://127.0.0.1:${port}`, stop };
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const form = new URLSearchParams(await text(request));
       const [operation, input] = [form.get('Action') ?? '', inputOf(form)];
@@ -33,14 +33,14 @@ export async function startSns(
       const fields = Object.entries(topics.perform(operation, input)).map(
         ([name, value]) => `<${name}>${value}</${name}>`,
       );
-      respondXml(
+      sendXml(
         response,
         200,
         `<${operation}Response><${operation}Result>${fields.join('')}</${operation}Result></${operation}Response>`,
       );
     } catch (error) {
-      const refusal = refusalOf(error, 'InvalidParameter');
-      respondXml(response, refusal.status, xmlError(refusal));
+      const failure = errorResponse(error, 'InvalidParameter');
+      sendXml(response, failure.status, xmlError(failure));
     }
   }
 }

@@ -16,14 +16,14 @@ export interface QueueService extends Emulator, Pick<Queues, 'find' | 'snapshot'
 }
 
 /** The messages of an earlier run. */
-export type KeptQueues = ReturnType<Queues['snapshot']>;
+export type StoredQueues = ReturnType<Queues['snapshot']>;
 
 /** Starts an SQS emulator on 127.0.0.1. @throws {StartError} if the port is not available */
 export async function startSqs({
   interceptors = [],
   faults = noFaults,
   port,
-  kept = {},
+  stored = {},
 }: {
   readonly interceptors?: readonly Interceptor[];
   /** The faults of queues. @default - no faults */
@@ -31,10 +31,10 @@ export async function startSqs({
   /** The port. @default 0 - any free port */
   readonly port?: number | undefined;
   /** The messages of an earlier run. @default - no messages */
-  readonly kept?: KeptQueues | undefined;
+  readonly stored?: StoredQueues | undefined;
 } = {}): Promise<QueueService> {
   const queues = makeQueues([], { time: realTime, faults, note: () => {}, nextId: randomUUID, arnOf: queueArn });
-  queues.restore(kept);
+  queues.restore(stored);
   const operations: Record<string, Operation> = {
     CreateQueue: input => {
       const { QueueName, Attributes } = createInput.parse(input);
@@ -42,7 +42,7 @@ export async function startSqs({
     },
     DeleteQueue: input => queues.destroy(urlInput.parse(input).QueueUrl),
     GetQueueUrl: input => ({ QueueUrl: urlOf(queues.find(nameInput.parse(input).QueueName).name) }),
-    ReceiveMessage: (input, { gone }) => queues.poll(Object(input), gone),
+    ReceiveMessage: (input, { signal }) => queues.poll(Object(input), signal),
   };
   for (const name of queues.operationNames) {
     operations[name] ??= (input, { caller }) => queues.perform(name, Object(input), caller);
@@ -70,11 +70,11 @@ function definitionOf(name: string, attributes: z.output<typeof attributesSchema
     visibilityTimeout: attributes.VisibilityTimeout,
     maxMessageSize: attributes.MaximumMessageSize,
     receiveWait: attributes.ReceiveMessageWaitTimeSeconds,
-    deadLetters: redrive && { queue: redrive.deadLetterTargetArn, maxReceiveCount: redrive.maxReceiveCount },
+    redrive: redrive && { queue: redrive.deadLetterTargetArn, maxReceiveCount: redrive.maxReceiveCount },
   };
 }
 
-const noFaults: QueueFaults = { comesAgain: () => false, isEntryRefused: () => false };
+const noFaults: QueueFaults = { isRedelivered: () => false, isEntryRejected: () => false };
 
 /** Lists the versions in which the AWS SDKs switched to JSON. AWS documents 1.28.82 for boto3, but 1.32.6 to 1.34.89 use Query. */
 const hint =

@@ -171,7 +171,7 @@ async function deploy<Extra extends object>(
   requireConsumers(template.resources, policies);
   iam.enforce(policies);
   provisionState(template, services);
-  data?.keep(services.state, problem => terminal.note('data', problem, 'warn'));
+  data?.save(services.state, problem => terminal.note('data', problem, 'warn'));
   const functions = provisionFunctions(template, {
     runtimeContext: { ...files, endpoints: services.endpoints },
     onLine: ({ label, logGroup }, line) => {
@@ -192,9 +192,9 @@ async function deploy<Extra extends object>(
   const outputs = { ...deployed, ...(await request.afterDeployment(deployed)) };
   signal.throwIfAborted();
   const stopTriggers = startTriggers(template, functions, servers, services, terminal);
-  cleanup.push(() => Promise.race([stopTriggers(), wait(grace)]));
+  cleanup.push(() => Promise.race([stopTriggers(), wait(stopTimeout)]));
   return outputs;
 }
 
 /** The time in milliseconds that running invocations have to end when the run stops. */
-const grace = 5_000;
+const stopTimeout = 5_000;

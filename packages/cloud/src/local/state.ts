@@ -3,27 +3,27 @@ import { open, rename } from 'node:fs/promises';
 import * as z from 'zod';
 import type { TableSnapshot } from '../dynamodb/tables.ts';
 import { attributesSchema } from '../dynamodb/wire.ts';
-import type { KeptMessage } from '../sqs/queue.ts';
+import type { MessageSnapshot } from '../sqs/queue.ts';
 import { codeOf, messageOf, StartError } from './errors.ts';
 
 /** The state that a run stores in a file for the next run. */
-export interface KeptState {
+export interface StoredState {
   /** The KMS master key. */
   readonly master: Uint8Array;
   readonly tables: readonly TableSnapshot[];
   /** The messages of each queue. */
-  readonly queues: Readonly<Record<string, readonly KeptMessage[]>>;
+  readonly queues: Readonly<Record<string, readonly MessageSnapshot[]>>;
 }
 
 /** The current state of a run. */
 export interface ChangingState {
-  readonly snapshot: () => KeptState;
+  readonly snapshot: () => StoredState;
   /** Returns a number that differs after each change. */
   readonly changes: () => number;
 }
 
 /** Returns the state of an earlier run, if any. @throws {StartError} if the file is incomplete or not from a local run */
-export function readState(file: string): KeptState | undefined {
+export function readState(file: string): StoredState | undefined {
   try {
     return stateSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch (error) {
@@ -39,7 +39,7 @@ export function readState(file: string): KeptState | undefined {
  *
  * @returns a function that writes the last changes and stops the timer
  */
-export function keepState(file: string, state: ChangingState, onProblem: (message: string) => void) {
+export function saveState(file: string, state: ChangingState, onProblem: (message: string) => void) {
   let written = state.changes();
   let writing = Promise.resolve();
   const timer = setInterval(() => {
@@ -68,7 +68,7 @@ const interval = 3_000;
 
 const format = 'emissor local run 1';
 
-function textOf({ master, ...state }: KeptState): string {
+function textOf({ master, ...state }: StoredState): string {
   return JSON.stringify({ format, master: Buffer.from(master).toString('base64'), ...state });
 }
 
@@ -76,7 +76,7 @@ const stateSchema = z.object({
   format: z.literal(format),
   master: z.base64().transform(text => Buffer.from(text, 'base64')),
   tables: z.array(z.object({ definition: z.custom<TableSnapshot['definition']>(), items: z.array(attributesSchema) })),
-  queues: z.record(z.string(), z.array(z.custom<KeptMessage>())),
+  queues: z.record(z.string(), z.array(z.custom<MessageSnapshot>())),
 });
 
 /** Replaces a file atomically. Only its owner can read it, because it contains password hashes and the KMS master key. */

@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 /** The output of the local run. */
 export interface Terminal {
   /** Writes a line unchanged. */
-  say(text?: string): void;
+  print(text?: string): void;
   /** Runs a step of the start and shows its duration. */
   step<Result>(text: string, work: () => Promise<Result>): Promise<Result>;
   /** Writes a line with the time and the name of its source. */
@@ -18,16 +18,16 @@ type Level = keyof typeof styles;
 export type Output = Pick<NodeJS.WriteStream, 'write'> & { readonly isTTY?: boolean };
 
 export function openTerminal(output: Output, now: () => Date = () => new Date()): Terminal {
-  return { say, note, log, step };
+  return { print, note, log, step };
 
-  function say(text = ''): void {
+  function print(text = ''): void {
     output.write(`${text}\n`);
   }
 
   function note(source: string, text: string, level: Level = 'info'): void {
     const label = level === 'warn' || level === 'error' ? `${level.toUpperCase()}  ` : '';
     const time = now().toTimeString().slice(0, 8);
-    say(`${paint('debug', time)}  ${source.padEnd(nameWidth)}  ${paint(level, label + inOneLine(text))}`);
+    print(`${paint('debug', time)}  ${source.padEnd(nameWidth)}  ${paint(level, label + inOneLine(text))}`);
   }
 
   function log(source: string, line: string): void {
@@ -38,7 +38,7 @@ export function openTerminal(output: Output, now: () => Date = () => new Date())
   async function step<Result>(text: string, work: () => Promise<Result>): Promise<Result> {
     const startedAt = now().getTime();
     const result = await work();
-    say(`${text} ${paint('debug', `${((now().getTime() - startedAt) / 1000).toFixed(1)} s`)}`);
+    print(`${text} ${paint('debug', `${((now().getTime() - startedAt) / 1000).toFixed(1)} s`)}`);
     return result;
   }
 
@@ -67,10 +67,10 @@ function readLogLine(line: string): { readonly text: string; readonly level: Lev
   if (!content) return { text: line, level: 'info' };
   if ('_aws' in content) return undefined;
   const { message = '', level, stack = [], ...fields } = content;
-  const shown = Object.entries(fields).filter(([name]) => !hiddenFields.has(name));
+  const visible = Object.entries(fields).filter(([name]) => !hiddenFields.has(name));
   const parts = [
     message,
-    ...shown.map(([name, value]) => `${name}=${shortened(value)}`),
+    ...visible.map(([name, value]) => `${name}=${shortened(value)}`),
     ...[stack].flat().slice(0, 1),
   ];
   return { text: parts.join('  ').replaceAll(/\s*\n\s*/g, ' '), level: levels[String(level)] ?? 'info' };

@@ -27,24 +27,24 @@ export function connectEventSource({
   const startedAt = time.now();
   let capacity = Math.min(5, concurrency);
   let busy = 0;
-  let isReceivePlanned = false;
+  let isReceiveScheduled = false;
   let growsAt = Number.NEGATIVE_INFINITY;
-  let isGrowthPlanned = false;
+  let isGrowthScheduled = false;
   let hasEnded = false;
-  const stopListening = queue.onVisible(planReceive);
-  if (queue.visible() > 0) planReceive();
+  const stopListening = queue.onVisible(scheduleReceive);
+  if (queue.visible() > 0) scheduleReceive();
   return function end() {
     hasEnded = true;
     stopListening();
   };
 
-  function planReceive(): void {
-    if (isReceivePlanned) return;
+  function scheduleReceive(): void {
+    if (isReceiveScheduled) return;
     if (busy >= capacity) {
-      planGrowth();
+      scheduleGrowth();
       return;
     }
-    isReceivePlanned = true;
+    isReceiveScheduled = true;
     time.after(0, receive);
   }
 
@@ -54,7 +54,7 @@ export function connectEventSource({
       time.after(standstill.until - age, receive);
       return;
     }
-    isReceivePlanned = false;
+    isReceiveScheduled = false;
     while (busy < capacity && !hasEnded) {
       const batch = queue.receive(batchSize);
       if (batch.length === 0) return;
@@ -62,18 +62,18 @@ export function connectEventSource({
       process(batch, succeeded => {
         for (const { receipt } of succeeded) queue.remove(receipt);
         busy -= 1;
-        planReceive();
+        scheduleReceive();
       });
     }
-    planGrowth();
+    scheduleGrowth();
   }
 
-  function planGrowth(): void {
-    if (isGrowthPlanned || busy < capacity || capacity >= concurrency || queue.visible() === 0) return;
-    isGrowthPlanned = true;
+  function scheduleGrowth(): void {
+    if (isGrowthScheduled || busy < capacity || capacity >= concurrency || queue.visible() === 0) return;
+    isGrowthScheduled = true;
     growsAt = Math.max(time.now(), growsAt) + 200;
     time.at(growsAt, () => {
-      isGrowthPlanned = false;
+      isGrowthScheduled = false;
       if (queue.visible() > 0 && busy >= capacity) capacity += 1;
       receive();
     });

@@ -16,16 +16,16 @@ export interface Ordered {
  */
 export function makeFairOrder<Message extends Ordered>(now: () => number, isFair: boolean) {
   const groups = new Map<string, Group<Message>>();
-  const whole = makeLoad(now);
+  const total = makeLoad(now);
   let size = 0;
-  return { size: () => size, push, next, took, left };
+  return { size: () => size, push, next, markInFlight, unmarkInFlight };
 
   function push(message: Message): void {
     groupOf(message).waiting.push(message);
     size += 1;
   }
 
-  /** Removes and returns the next message. The message is in flight until the caller calls `left`. */
+  /** Removes and returns the next message. The message is in flight until the caller calls `unmarkInFlight`. */
   function next(): Message | undefined {
     let best: { readonly group: Group<Message>; readonly first: Message; readonly rank: number } | undefined;
     for (const group of groups.values()) {
@@ -38,33 +38,33 @@ export function makeFairOrder<Message extends Ordered>(now: () => number, isFair
     }
     if (!best) return undefined;
     size -= 1;
-    took(best.first);
+    markInFlight(best.first);
     return best.group.waiting.shift();
   }
 
   /** Records that a message is in flight. */
-  function took(message: Message): void {
+  function markInFlight(message: Message): void {
     groupOf(message).load.add(1);
-    whole.add(1);
+    total.add(1);
   }
 
   /** Records that a message is no longer in flight. */
-  function left(message: Message): void {
+  function unmarkInFlight(message: Message): void {
     groupOf(message).load.add(-1);
-    whole.add(-1);
+    total.add(-1);
   }
 
   function isNoisy({ load }: Group<Message>): boolean {
     if (groups.size < 2) return false;
-    const hasMany = load.inFlight() >= noisyCount && load.inFlight() > noisyShare * whole.inFlight();
-    return hasMany || (whole.recent() > minRecentTime && load.recent() > noisyShare * whole.recent());
+    const hasMany = load.inFlight() >= noisyCount && load.inFlight() > noisyShare * total.inFlight();
+    return hasMany || (total.recent() > minRecentTime && load.recent() > noisyShare * total.recent());
   }
 
   function groupOf({ group }: Message): Group<Message> {
     const name = isFair ? group : '';
-    const found = groups.get(name) ?? { waiting: makeHeap<Message>(isBefore), load: makeLoad(now) };
-    groups.set(name, found);
-    return found;
+    const known = groups.get(name) ?? { waiting: makeHeap<Message>(isBefore), load: makeLoad(now) };
+    groups.set(name, known);
+    return known;
   }
 }
 

@@ -14,7 +14,7 @@ export interface QueueDefinition {
   readonly maxMessageSize?: number | undefined;
   /** The default wait time of a receive. @default 0 */
   readonly receiveWait?: number | undefined;
-  readonly deadLetters?: { readonly queue: string; readonly maxReceiveCount: number } | undefined;
+  readonly redrive?: { readonly queue: string; readonly maxReceiveCount: number } | undefined;
   /** True if the queue is fair, so that no group waits for the backlog of another group. @default true */
   readonly isFair?: boolean;
 }
@@ -38,14 +38,14 @@ export interface Received {
 export type MessageAttributes = Readonly<Record<string, MessageAttributeValue>>;
 
 /** A message in a snapshot. */
-export type KeptMessage = Readonly<Omit<Message, 'order' | 'cancelReturn'>>;
+export type MessageSnapshot = Readonly<Omit<Message, 'order' | 'cancelReturn'>>;
 
 export type Queue = ReturnType<typeof makeQueue>;
 
-export function makeQueue(definition: QueueDefinition, { time, faults, note, nextId, arnOf, deadLetters }: Context) {
+export function makeQueue(definition: QueueDefinition, { time, faults, note, nextId, arnOf, dlq }: Context) {
   const { name, visibilityTimeout = 30, isFair = true } = definition;
   const { maxMessageSize = maxBytes, receiveWait = 0 } = definition;
-  const { maxReceiveCount = Number.POSITIVE_INFINITY } = definition.deadLetters ?? {};
+  const { maxReceiveCount = Number.POSITIVE_INFINITY } = definition.redrive ?? {};
   const waiting = makeFairOrder<Message>(time.now, isFair);
   const messages = new Set<Message>();
   const inFlight = new Map<string, Message>();
@@ -71,7 +71,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
       return () => void listeners.delete(callback);
     },
     send,
-    take,
+    enqueue,
     receive,
     remove,
     hide,
@@ -84,19 +84,19 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
   function send({ body, group = '', delaySeconds = 0, attributes = {} }: Sent, sender: string): string {
     const id = nextId();
     note('message', `${name} ${id}`, () => [body, group, delaySeconds, attributes]);
-    take({ id, body, group, attributes, sender, sentAt: Math.floor(time.now()) }, delaySeconds);
+    enqueue({ id, body, group, attributes, sender, sentAt: Math.floor(time.now()) }, delaySeconds);
     return id;
   }
 
   /** Adds a message of another queue under the same id. */
-  function take({ id, body, group, attributes, sender, sentAt }: SentMessage, delaySeconds = 0): void {
+  function enqueue({ id, body, group, attributes, sender, sentAt }: SentMessage, delaySeconds = 0): void {
     const visibleAt = time.now() + delaySeconds * 1_000;
     const message = add({ id, body, group, attributes, sender, sentAt, receives: 0, firstReceivedAt: 0, visibleAt });
     if (delaySeconds === 0) show(message);
     else showLater(message);
   }
 
-  function add(snapshot: KeptMessage): Message {
+  function add(snapshot: MessageSnapshot): Message {
     const message: Message = { ...snapshot, order: sent++, cancelReturn: () => {} };
     messages.add(message);
     changes += 1;
@@ -114,11 +114,11 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
       const message = waiting.next();
       if (!message) break;
       if (message.receives >= maxReceiveCount) {
-        waiting.left(message);
+        waiting.unmarkInFlight(message);
         messages.delete(message);
         changes += 1;
         note('message', `${name} ${message.id} moves to the dead-letter queue`);
-        deadLetters()?.take(message);
+        dlq()?.enqueue(message);
         continue;
       }
       message.receives += 1;
@@ -142,7 +142,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     const message = inFlight.get(receipt);
     if (!message) return;
     end(message, receipt);
-    if (!faults.comesAgain()) {
+    if (!faults.isRedelivered()) {
       messages.delete(message);
       return;
     }
@@ -175,12 +175,12 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     changes += 1;
     message.cancelReturn();
     inFlight.delete(receipt);
-    waiting.left(message);
+    waiting.unmarkInFlight(message);
   }
 
   /** Discards all messages. */
   function purge(): void {
-    for (let message = waiting.next(); message; message = waiting.next()) waiting.left(message);
+    for (let message = waiting.next(); message; message = waiting.next()) waiting.unmarkInFlight(message);
     for (const [receipt, message] of inFlight) end(message, receipt);
     messages.clear();
   }
@@ -192,17 +192,17 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
   }
 
   /** Returns all messages, in the order in which they were sent. */
-  function all(): KeptMessage[] {
+  function all(): MessageSnapshot[] {
     return [...messages].map(({ order: _, cancelReturn: __, ...snapshot }) => snapshot);
   }
 
   /** Adds the messages of a snapshot. Messages in flight stay in flight and keep their receipts. */
-  function restore(snapshots: readonly KeptMessage[]): void {
+  function restore(snapshots: readonly MessageSnapshot[]): void {
     for (const message of snapshots.map(add)) {
       if (message.visibleAt <= time.now()) show(message);
       else if (message.receives === 0) showLater(message);
       else {
-        waiting.took(message);
+        waiting.markInFlight(message);
         trackInFlight(message);
       }
     }
@@ -211,11 +211,11 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
 
 interface Context {
   readonly time: Clock;
-  readonly faults: Pick<QueueFaults, 'comesAgain'>;
+  readonly faults: Pick<QueueFaults, 'isRedelivered'>;
   readonly note: Note;
   readonly nextId: () => string;
   readonly arnOf: (name: string) => string;
-  readonly deadLetters: () => { readonly take: (message: SentMessage) => void } | undefined;
+  readonly dlq: () => { readonly enqueue: (message: SentMessage) => void } | undefined;
 }
 
 /** A sent message. Times are in milliseconds since the epoch. */

@@ -4,23 +4,23 @@ import { ServiceError } from '../service-error.ts';
 import type { Clock } from '../time.ts';
 import type { Note } from '../virtual/record.ts';
 import { md5OfAttributes, md5OfBody } from './checksums.ts';
-import { type KeptMessage, makeQueue, maxBytes, type Queue, type QueueDefinition } from './queue.ts';
+import { type MessageSnapshot, makeQueue, maxBytes, type Queue, type QueueDefinition } from './queue.ts';
 
 export type Queues = ReturnType<typeof makeQueues>;
 
-export function makeQueues(definitions: readonly QueueDefinition[], world: QueuesContext) {
+export function makeQueues(definitions: readonly QueueDefinition[], context: QueuesContext) {
   const queues = new Map<string, Queue>();
   /** The restored messages of queues that do not exist yet. */
-  const pending = new Map<string, readonly KeptMessage[]>();
-  let changesOfDestroyed = 0;
+  const pending = new Map<string, readonly MessageSnapshot[]>();
+  let changesOfDeletedQueues = 0;
   const operations: Readonly<Record<string, Act<never>>> = {
     SendMessage: send,
     SendMessageBatch: inBatch(send),
     ReceiveMessage: receive,
     DeleteMessage: remove,
-    DeleteMessageBatch: inBatch((queue, entry: ReceiptInput) => remove(queue, accepted(entry))),
+    DeleteMessageBatch: inBatch((queue, entry: ReceiptInput) => remove(queue, requireAccepted(entry))),
     ChangeMessageVisibility: hide,
-    ChangeMessageVisibilityBatch: inBatch((queue, entry: ReceiptInput) => hide(queue, accepted(entry))),
+    ChangeMessageVisibilityBatch: inBatch((queue, entry: ReceiptInput) => hide(queue, requireAccepted(entry))),
     GetQueueAttributes: attributesOf,
   };
   for (const definition of definitions) create(definition);
@@ -35,15 +35,15 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
     snapshot,
     restore,
     /** Returns a number that differs after each change. */
-    changes: () => [...queues.values()].reduce((sum, queue) => sum + queue.changes(), changesOfDestroyed),
+    changes: () => [...queues.values()].reduce((sum, queue) => sum + queue.changes(), changesOfDeletedQueues),
   };
 
   /** Creates a queue, or returns the existing queue with that name. */
   function create(definition: QueueDefinition): Queue {
-    const { name, deadLetters: redrive } = definition;
-    const found = queues.get(name);
-    if (found) return found;
-    const queue = makeQueue(definition, { ...world, deadLetters: () => redrive && find(redrive.queue) });
+    const { name, redrive } = definition;
+    const existing = queues.get(name);
+    if (existing) return existing;
+    const queue = makeQueue(definition, { ...context, dlq: () => redrive && find(redrive.queue) });
     queues.set(name, queue);
     queue.restore(pending.get(name) ?? []);
     pending.delete(name);
@@ -52,15 +52,15 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
 
   function destroy(address: string): object {
     const queue = find(address);
-    changesOfDestroyed += queue.changes() + 1;
+    changesOfDeletedQueues += queue.changes() + 1;
     queues.delete(queue.name);
     return {};
   }
 
   /** Finds a queue by its name, URL or ARN. */
   function find(address = ''): Queue {
-    const found = queues.get(address.slice(Math.max(address.lastIndexOf('/'), address.lastIndexOf(':')) + 1));
-    if (found) return found;
+    const queue = queues.get(address.slice(Math.max(address.lastIndexOf('/'), address.lastIndexOf(':')) + 1));
+    if (queue) return queue;
     throw new ServiceError('QueueDoesNotExist', `The specified queue does not exist: ${address}`);
   }
 
@@ -81,15 +81,15 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
   }
 
   /** Receives messages. It waits for the first message until the wait time ends or the receiver disconnects. */
-  function poll(input: sdk.ReceiveMessageCommandInput, gone: AbortSignal): Promise<object> {
+  function poll(input: sdk.ReceiveMessageCommandInput, signal: AbortSignal): Promise<object> {
     return new Promise(resolve => {
       const queue = queueOf(input);
       const { WaitTimeSeconds = queue.receiveWait } = input;
       requireWithin('WaitTimeSeconds', WaitTimeSeconds, 0, 20);
-      const first = gone.aborted ? {} : receive(queue, input);
-      if (gone.aborted || 'Messages' in first || WaitTimeSeconds === 0) return resolve(first);
-      const ends = [queue.onVisible(receiveNow), world.time.after(WaitTimeSeconds * 1_000, () => end({}))];
-      gone.addEventListener('abort', () => end({}), { once: true });
+      const first = signal.aborted ? {} : receive(queue, input);
+      if (signal.aborted || 'Messages' in first || WaitTimeSeconds === 0) return resolve(first);
+      const ends = [queue.onVisible(receiveNow), context.time.after(WaitTimeSeconds * 1_000, () => end({}))];
+      signal.addEventListener('abort', () => end({}), { once: true });
 
       function receiveNow(): void {
         const response = receive(queue, input);
@@ -117,7 +117,7 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
     const isInvalid = ({ DataType = '', StringValue = '' }: sdk.MessageAttributeValue) =>
       DataType === '' || StringValue === '' || notInXml.test(StringValue);
     if (all.some(isInvalid)) throw invalid('A message attribute needs a type and a string, not bytes.');
-    accepted(sent);
+    requireAccepted(sent);
     return {
       MessageId: queue.send({ body, group, delaySeconds: DelaySeconds, attributes }, sender),
       MD5OfMessageBody: md5OfBody(body),
@@ -126,19 +126,19 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
   }
 
   /** Returns its argument. @throws {ServiceError} if a fault rejects the entry */
-  function accepted<Entry>(entry: Entry): Entry {
-    if (world.faults.isEntryRefused()) throw new ServiceError('InternalError', 'The entry failed.', 'server');
+  function requireAccepted<Entry>(entry: Entry): Entry {
+    if (context.faults.isEntryRejected()) throw new ServiceError('InternalError', 'The entry failed.', 'server');
     return entry;
   }
 
   /** Returns the messages of each queue as plain JSON, by name. */
-  function snapshot(): Readonly<Record<string, readonly KeptMessage[]>> {
+  function snapshot(): Readonly<Record<string, readonly MessageSnapshot[]>> {
     return Object.fromEntries([...pending, ...[...queues].map(([name, queue]) => [name, queue.all()] as const)]);
   }
 
   /** Adds the messages of a snapshot to their queues. Messages of a missing queue are added when the queue is created. */
-  function restore(snapshotted: Readonly<Record<string, readonly KeptMessage[]>>): void {
-    for (const [name, messages] of Object.entries(snapshotted)) {
+  function restore(messagesByQueue: Readonly<Record<string, readonly MessageSnapshot[]>>): void {
+    for (const [name, messages] of Object.entries(messagesByQueue)) {
       const queue = queues.get(name);
       if (queue) queue.restore(messages);
       else pending.set(name, messages);

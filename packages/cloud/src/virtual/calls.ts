@@ -1,5 +1,5 @@
-import type { Refuse } from '../dynamodb/partial.ts';
-import { type Fate, type Faults, refusalBy } from '../faults.ts';
+import type { RejectEntry } from '../dynamodb/partial.ts';
+import { type CallOutcome, errorOf, type Faults } from '../faults.ts';
 import { isThrottling } from '../service-error.ts';
 import type { VirtualTime } from '../time.ts';
 import type { Costs } from './costs.ts';
@@ -17,24 +17,24 @@ export interface Call {
   /** The input in the digest and the trace. */
   readonly input?: unknown;
   /** The latency in milliseconds. @default - the latency in `costs` */
-  readonly takes?: number;
+  readonly latency?: number;
   /** The processor time in milliseconds. @default - the processor time in `costs` */
-  readonly work?: number;
+  readonly processorTime?: number;
   /** The maximum number of attempts. @default 3 */
-  readonly tries?: number;
+  readonly maxAttempts?: number;
   /** The timeout of each attempt, in milliseconds. @default 1000 */
-  readonly limit?: number;
+  readonly timeout?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Sends a call. `effect` runs in the service after half of the latency. It returns the response, or throws the error response. */
-export type MakeCall = <Answer extends object>(call: Call, effect: Effect<Answer>) => Promise<Called<Answer>>;
+export type MakeCall = <Output extends object>(call: Call, effect: Effect<Output>) => Promise<WithMetadata<Output>>;
 
-/** The effect in a service. If the service accepts only a part of a batch, `refuse` returns the error of an entry. */
-type Effect<Answer> = (refuse?: Refuse) => Answer;
+/** The effect in a service. If the service accepts only a part of a batch, `reject` returns the error of an entry. */
+type Effect<Output> = (reject?: RejectEntry) => Output;
 
 /** A response as the SDK returns it. */
-export type Called<Answer> = Answer & { readonly $metadata: CallMetadata };
+export type WithMetadata<Output> = Output & { readonly $metadata: CallMetadata };
 
 interface CallMetadata {
   readonly attempts: number;
@@ -46,12 +46,12 @@ export function makeCalls({ time, costs, faults, note }: CallContext): (process:
   return function callsOf(process) {
     const tokensOf = new Map<string, number>();
 
-    return function makeCall<Answer extends object>(call: Call, effect: Effect<Answer>): Promise<Called<Answer>> {
-      const { service, operation, resource = '', entries = 1, tries = 3, limit = 1_000, signal } = call;
+    return function makeCall<Output extends object>(call: Call, effect: Effect<Output>): Promise<WithMetadata<Output>> {
+      const { service, operation, resource = '', entries = 1, maxAttempts = 3, timeout = 1_000, signal } = call;
       const name = `${service}:${operation}`;
       const details = { functionName: process.functionName, service, operation, resource };
-      const takes = call.takes ?? costs.latency[name] ?? costs.latency[service] ?? 0;
-      const work = call.work ?? costs.call + costs.entry * (entries - 1);
+      const baseLatency = call.latency ?? costs.latency[name] ?? costs.latency[service] ?? 0;
+      const processorTime = call.processorTime ?? costs.call + costs.entry * (entries - 1);
       let totalRetryDelay = 0;
       let refund = 1;
       return new Promise((resolve, reject) => {
@@ -61,54 +61,54 @@ export function makeCalls({ time, costs, faults, note }: CallContext): (process:
 
         function attempt(attempts: number): void {
           if (process.isDead() || signal?.aborted) return;
-          const fate = faults.fateOf(details);
-          if (fate === 'dies_before') {
+          const outcome = faults.outcomeOf(details);
+          if (outcome === 'dies_before') {
             process.kill(`before ${name}`);
             return;
           }
-          const latency = takes + (fate === 'slow' ? faults.slowness() : 0);
-          const sentAt = process.work(work);
+          const latency = baseLatency + (outcome === 'slow' ? faults.slowness() : 0);
+          const sentAt = process.work(processorTime);
           const arrive = () => {
             if (process.diedAt() <= sentAt) return;
-            const outcome = outcomeOf(fate);
-            const errorName = outcome.error instanceof Error ? outcome.error.name : '';
-            note('call', `${process.id} ${name} ${resource} ${attempts} ${fate} ${errorName}`, () => [
+            const result = execute(outcome);
+            const errorName = result.error instanceof Error ? result.error.name : '';
+            note('call', `${process.id} ${name} ${resource} ${attempts} ${outcome} ${errorName}`, () => [
               call.input,
-              outcome.answer,
+              result.output,
             ]);
-            if (fate === 'dies_after') {
+            if (outcome === 'dies_after') {
               process.kill(`after ${name}`);
               return;
             }
-            const isLost = fate === 'request_lost' || fate === 'answer_lost' || latency > limit;
-            const result = isLost ? { error: namedError('TimeoutError', `${name}: no response in time`) } : outcome;
-            time.at(sentAt + (isLost ? limit : latency), () => process.deliver(() => end(result, attempts)), true);
+            const isLost = outcome === 'request_lost' || outcome === 'response_lost' || latency > timeout;
+            const received = isLost ? { error: namedError('TimeoutError', `${name}: no response in time`) } : result;
+            time.at(sentAt + (isLost ? timeout : latency), () => process.deliver(() => end(received, attempts)), true);
           };
-          time.at(sentAt + Math.min(latency / 2, limit), arrive);
+          time.at(sentAt + Math.min(latency / 2, timeout), arrive);
         }
 
-        function outcomeOf(fate: Fate): Outcome<Answer> {
-          const rejection = refusalBy(fate, service);
+        function execute(outcome: CallOutcome): CallResult<Output> {
+          const rejection = errorOf(outcome, service);
           try {
-            if (fate === 'request_lost') return {};
-            if (!rejection) return { answer: effect() };
+            if (outcome === 'request_lost') return {};
+            if (!rejection) return { output: effect() };
             if (service !== 'dynamodb' || entries === 1) throw rejection;
-            return { answer: effect(() => (faults.isAboutEntry() ? rejection : undefined)) };
+            return { output: effect(() => (faults.affectsEntry() ? rejection : undefined)) };
           } catch (error) {
             return { error };
           }
         }
 
-        function end({ answer, error }: Outcome<Answer>, attempts: number): void {
+        function end({ output, error }: CallResult<Output>, attempts: number): void {
           const tokens = tokensOf.get(service) ?? maxTokens;
           const $metadata = { attempts, totalRetryDelay };
-          if (answer) {
+          if (output) {
             tokensOf.set(service, Math.min(maxTokens, tokens + refund));
-            resolve({ ...answer, $metadata });
+            resolve({ ...output, $metadata });
             return;
           }
           const { cost, pause } = isThrottling(error) ? retries.throttled : retries.transient;
-          if (!isRepeated(error) || attempts >= tries || tokens < cost) {
+          if (!isRetryable(error) || attempts >= maxAttempts || tokens < cost) {
             reject(error instanceof Error ? Object.assign(error, { $metadata }) : error);
             return;
           }
@@ -130,13 +130,13 @@ interface CallContext {
   readonly note: Note;
 }
 
-interface Outcome<Answer> {
-  readonly answer?: Answer;
+interface CallResult<Output> {
+  readonly output?: Output;
   readonly error?: unknown;
 }
 
 /** Returns whether the SDK retries an error: throttling, a timeout or a server error. */
-function isRepeated(error: unknown): boolean {
+function isRetryable(error: unknown): boolean {
   if (isThrottling(error)) return true;
   return error instanceof Error && (error.name === 'TimeoutError' || ('$fault' in error && error.$fault === 'server'));
 }

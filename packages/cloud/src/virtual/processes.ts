@@ -34,7 +34,7 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessContext, s
     /** Returns the running process. Between two events, no process is running. */
     current: () => running,
     /** Records that no process is running. */
-    leave: () => {
+    clearCurrent: () => {
       running = undefined;
     },
     start,
@@ -49,7 +49,7 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessContext, s
     let state: 'awake' | 'frozen' | 'dead' = 'awake';
     let diedAt = Number.POSITIVE_INFINITY;
     let freeAt = startedAt;
-    let isWakePlanned = false;
+    let isWakeScheduled = false;
     let invocation = '';
     let notifyDeath = () => {};
     const own: ProcessTime = {
@@ -88,28 +88,28 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessContext, s
     function deliver(act: () => void): void {
       if (state === 'dead') return;
       inbox.push(act);
-      planWake();
+      scheduleWake();
     }
 
     function thaw(invocationId: string): void {
       invocation = invocationId;
       if (state === 'frozen') state = 'awake';
-      planWake();
+      scheduleWake();
     }
 
-    function planWake(): void {
-      if (isWakePlanned || state !== 'awake' || inbox.length === 0) return;
-      isWakePlanned = true;
+    function scheduleWake(): void {
+      if (isWakeScheduled || state !== 'awake' || inbox.length === 0) return;
+      isWakeScheduled = true;
       time.at(freeAt, wake);
     }
 
     function wake(): void {
-      isWakePlanned = false;
+      isWakeScheduled = false;
       if (state === 'awake' && freeAt <= time.now()) {
         running = process;
         inbox.shift()?.();
       }
-      planWake(); // for the next arrival, or for this one if the thread is still busy
+      scheduleWake(); // for the next arrival, or for this one if the thread is still busy
     }
 
     /** Occupies the thread. The work is in milliseconds of a whole core. Returns the time at which the thread is free again. */

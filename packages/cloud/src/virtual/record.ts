@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { firstWhere } from '../sorted.ts';
+import { firstIndexWhere } from '../sorted.ts';
 
 /** A recorded event. */
-export interface Happening {
+export interface RecordedEvent {
   /** The virtual time of the event. */
   readonly at: number;
   readonly kind: 'call' | 'invocation' | 'line' | 'message' | 'process';
@@ -12,7 +12,7 @@ export interface Happening {
 }
 
 /** Records an event. */
-export type Note = (kind: Happening['kind'], text: string, detail?: () => unknown) => void;
+export type Note = (kind: RecordedEvent['kind'], text: string, detail?: () => unknown) => void;
 
 /** The options of a record. */
 export interface RecordOptions {
@@ -34,15 +34,15 @@ export interface LogFilter {
 /** Creates the record of all events and of the functions' logs. */
 export function makeRecord(now: () => number, { keepsTrace = true, keepsDetails = true }: RecordOptions) {
   const hash = createHash('sha256');
-  const happenings: Happening[] = [];
+  const events: RecordedEvent[] = [];
   const lines: LogLine[] = [];
   return { note, digest, trace, writeLog, logs };
 
-  function note(kind: Happening['kind'], text: string, detail?: () => unknown): void {
+  function note(kind: RecordedEvent['kind'], text: string, detail?: () => unknown): void {
     const hasDetail = keepsDetails || kind === 'message';
-    const happening = { at: now(), kind, text, detail: detail && hasDetail ? JSON.stringify(detail()) : '' };
-    if (keepsTrace) happenings.push(happening);
-    hash.update(`${happening.at} ${kind} ${text} ${happening.detail}\n`);
+    const event = { at: now(), kind, text, detail: detail && hasDetail ? JSON.stringify(detail()) : '' };
+    if (keepsTrace) events.push(event);
+    hash.update(`${event.at} ${kind} ${text} ${event.detail}\n`);
   }
 
   /** Returns a hash of all events so far. */
@@ -51,8 +51,8 @@ export function makeRecord(now: () => number, { keepsTrace = true, keepsDetails 
   }
 
   /** Returns the events in order. */
-  function trace(isWanted: (happening: Happening) => boolean = () => true): Happening[] {
-    return happenings.filter(isWanted);
+  function trace(isMatch: (event: RecordedEvent) => boolean = () => true): RecordedEvent[] {
+    return events.filter(isMatch);
   }
 
   /** Writes a process's output, line by line. */
@@ -66,7 +66,7 @@ export function makeRecord(now: () => number, { keepsTrace = true, keepsDetails 
 
   /** Returns the matching lines, in the order in which they were written. */
   function logs({ text, from = 0, until = Number.POSITIVE_INFINITY }: LogFilter = {}): LogLine[] {
-    const [first, end] = [from, until].map(moment => firstWhere(lines, ({ at }) => at >= moment));
+    const [first, end] = [from, until].map(moment => firstIndexWhere(lines, ({ at }) => at >= moment));
     return lines
       .slice(first, end)
       .filter(

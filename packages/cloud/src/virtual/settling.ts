@@ -14,7 +14,7 @@ export function makeSettling() {
     init: (id, type, _, job) => {
       if (!threadWork.test(type)) return;
       inFlight.add(id);
-      onDoneAtOnce(job, () => void inFlight.delete(id));
+      onSyncCompletion(job, () => void inFlight.delete(id));
     },
     after: id => void inFlight.delete(id),
     destroy: id => void inFlight.delete(id),
@@ -24,7 +24,7 @@ export function makeSettling() {
   function settled(): Promise<void> {
     return new Promise(resolve => {
       wake = resolve;
-      if (turns === 0) queueTurns(turnsAtOnce);
+      if (turns === 0) queueTurns(turnBatchSize);
     });
   }
 
@@ -48,13 +48,13 @@ export function makeSettling() {
 const realSetImmediate = setImmediate;
 
 /** The number of immediates to queue in advance. Node runs them in one iteration of its loop, which is expensive. */
-const turnsAtOnce = 64;
+const turnBatchSize = 64;
 
 /** Resource types such as `SIGNREQUEST`, `SCRYPTREQUEST` and `FSREQPROMISE`. */
 const threadWork = /^(?:FSREQ\w*|\w+REQUEST)$/;
 
 /** Calls back when work ends on the calling thread. Node does not report its end, but the result of such work is a list. */
-function onDoneAtOnce(job: object, callback: () => void): void {
+function onSyncCompletion(job: object, callback: () => void): void {
   const run: unknown = Reflect.get(job, 'run');
   if (typeof run !== 'function') return;
   Reflect.set(job, 'run', (...parameters: unknown[]) => {

@@ -1,4 +1,4 @@
-import { executePartially, type Refuse } from '../dynamodb/partial.ts';
+import { executePartially, type RejectEntry } from '../dynamodb/partial.ts';
 import { type FaultPlan, makeFaults } from '../faults.ts';
 import { makeKms } from '../kms/kms.ts';
 import { makeSeededRandom, type SeededRandom } from '../seeded-random.ts';
@@ -7,7 +7,7 @@ import { connectEventSource, type EventSource, eventOf, succeeded } from '../sqs
 import type { QueueDefinition, Sent } from '../sqs/queue.ts';
 import { makeQueues } from '../sqs/queues.ts';
 import { makeTime } from '../time.ts';
-import { type Call, type Called, type MakeCall, makeCalls } from './calls.ts';
+import { type Call, type MakeCall, makeCalls, type WithMetadata } from './calls.ts';
 import { type Costs, defaultCosts } from './costs.ts';
 import type { FunctionDefinition, Outcome } from './lambda/definition.ts';
 import { makeFunction, type VirtualFunction } from './lambda/function.ts';
@@ -19,7 +19,7 @@ export { ServiceError } from '../service-error.ts';
 export { eventOf } from '../sqs/event-source.ts';
 export { defaultCosts } from './costs.ts';
 export type { FunctionDefinition, InvocationContext, Outcome } from './lambda/definition.ts';
-export type { Happening } from './record.ts';
+export type { RecordedEvent } from './record.ts';
 
 /** The definition of a virtual cloud. */
 export interface VirtualCloudDefinition extends RecordOptions {
@@ -51,7 +51,7 @@ export interface ProcessRuntime {
   readonly kms: Client;
   readonly sns: Client;
   /** Calls another service. `effect` runs in the service after half of the latency. */
-  readonly call: <Answer extends object>(call: Call, effect: () => Answer) => Promise<Called<Answer>>;
+  readonly call: <Output extends object>(call: Call, effect: () => Output) => Promise<WithMetadata<Output>>;
   /** Writes to the function's log. */
   readonly log: (text: string) => void;
 }
@@ -68,7 +68,7 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
   const { seed, start = Date.UTC(2026, 0, 1), faults: plan = {}, concurrency = Number.POSITIVE_INFINITY } = definition;
   const costs = { ...defaultCosts, ...definition.costs };
   const randomOf = (name: string) => makeSeededRandom(seed, name);
-  const time = makeTime(start, () => processes.leave());
+  const time = makeTime(start, () => processes.clearCurrent());
   const { now } = time;
   const record = makeRecord(now, definition);
   const { note } = record;
@@ -91,7 +91,7 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
     at: time.at,
     /** Runs until this time. */
     run: time.runUntil,
-    runUntilSo: time.runUntilSo,
+    runUntilTrue: time.runUntilTrue,
     invoke,
     /** Sends a message to a queue from outside the cloud. */
     send: (queue: string, message: Sent, sender = 'outside') => queues.find(queue).send(message, sender),
@@ -128,16 +128,16 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
   async function invoke(name: string, event: unknown): Promise<Outcome> {
     const ended: Outcome[] = [];
     functionOf(name).invoke(structuredClone(event), outcome => ended.push(outcome));
-    await time.runUntilSo(() => ended.length > 0);
+    await time.runUntilTrue(() => ended.length > 0);
     const [outcome] = ended;
     if (!outcome) throw new Error(`The invocation of ${name} did not end.`);
     return outcome;
   }
 
   function functionOf(name: string): VirtualFunction {
-    const found = functions.get(name);
-    if (!found) throw new Error(`Function ${name} does not exist.`);
-    return found;
+    const target = functions.get(name);
+    if (!target) throw new Error(`Function ${name} does not exist.`);
+    return target;
   }
 
   function deploy(each: FunctionDefinition<ProcessRuntime>): VirtualFunction {
@@ -146,7 +146,7 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
     for (const source of each.sources ?? []) {
       const queue = queues.find(source.queue);
       const process: EventSource['process'] = (batch, done) => {
-        const end = (outcome: Outcome) => done(outcome.status === 'answered' ? succeeded(batch, outcome.result) : []);
+        const end = (outcome: Outcome) => done(outcome.status === 'returned' ? succeeded(batch, outcome.result) : []);
         target.invoke(eventOf(batch, queue.arn), end, batch.length * costs.message);
       };
       connectEventSource({ batchSize: 10, ...source, queue, time, process });
@@ -180,10 +180,10 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
     };
   }
 
-  function executeInTables(command: unknown, refuse?: Refuse): object {
+  function executeInTables(command: unknown, reject?: RejectEntry): object {
     if (!tables) throw new TypeError('This virtual cloud has no tables.');
     const execute = (each: unknown) => tables.execute(each);
-    return refuse ? executePartially(command, refuse, execute) : execute(command);
+    return reject ? executePartially(command, reject, execute) : execute(command);
   }
 }
 
@@ -191,12 +191,12 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
 function makeSend(
   call: MakeCall,
   service: string,
-  execute: (command: never, refuse?: Refuse) => object,
+  execute: (command: never, reject?: RejectEntry) => object,
 ): Client['send'] {
   return function send(command, options = {}) {
     const { abortSignal: signal }: { readonly abortSignal?: AbortSignal } = options;
     const details = describe(command as Command);
-    return call({ service, ...details, signal }, refuse => execute(command as never, refuse)) as Promise<never>;
+    return call({ service, ...details, signal }, reject => execute(command as never, reject)) as Promise<never>;
   };
 }
 

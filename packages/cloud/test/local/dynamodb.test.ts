@@ -14,13 +14,13 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { TableSnapshot } from '../../src/dynamodb/tables.ts';
 import { startDynamoDb, tableOf } from '../../src/local/dynamodb.ts';
 import { liveResource } from './live-resource.ts';
-import { forTest, settingsOf } from './sdk-client.ts';
+import { destroyAfterTest, settingsOf } from './sdk-client.ts';
 
-const start = async (kept: readonly TableSnapshot[] = []) => {
-  const service = await startDynamoDb({ kept });
+const start = async (stored: readonly TableSnapshot[] = []) => {
+  const service = await startDynamoDb({ stored });
   onTestFinished(service.stop);
   service.ensureTable(table);
-  return { ...service, client: forTest(new DynamoDBClient(settingsOf(service.endpoint))) };
+  return { ...service, client: destroyAfterTest(new DynamoDBClient(settingsOf(service.endpoint))) };
 };
 
 const indexOf = (ProjectionType: string) => ({
@@ -72,8 +72,8 @@ describe('the DynamoDB emulator', () => {
     const condition = { ConditionExpression: 'attribute_exists(id)' };
     const rejected = client.send(new PutItemCommand({ TableName, Item: Key, ...condition }));
     await expect(rejected).rejects.toThrow(ConditionalCheckFailedException);
-    const elsewhere = client.send(new GetItemCommand({ TableName: 'Elsewhere', Key }));
-    await expect(elsewhere).rejects.toThrow(
+    const request = client.send(new GetItemCommand({ TableName: 'Elsewhere', Key }));
+    await expect(request).rejects.toThrow(
       expect.objectContaining({ name: 'ResourceNotFoundException', $metadata: expect.any(Object) }),
     );
   });

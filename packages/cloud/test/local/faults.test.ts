@@ -29,25 +29,25 @@ describe('injected faults', () => {
   it.each([
     ['copies', true, false],
     ['refusedEntries', false, true],
-  ])('affect queues: %s', (name, comesAgain, isEntryRefused) => {
+  ])('affect queues: %s', (name, isRedelivered, isEntryRejected) => {
     const { queueFaults, injected } = faults(JSON.stringify({ [name]: 1 }));
-    expect([queueFaults.comesAgain(), queueFaults.isEntryRefused()]).toEqual([comesAgain, isEntryRefused]);
+    expect([queueFaults.isRedelivered(), queueFaults.isEntryRejected()]).toEqual([isRedelivered, isEntryRejected]);
     expect(injected).toEqual([name]);
   });
 
   it('occur with the probability of their share', () => {
     const { queueFaults } = faults('{"copies": 0.3}');
-    const copies = Array.from({ length: 1_000 }, queueFaults.comesAgain).filter(Boolean).length;
+    const copies = Array.from({ length: 1_000 }, queueFaults.isRedelivered).filter(Boolean).length;
     expect([copies > 250, copies < 350]).toEqual([true, true]);
   });
 
   it('follow changes to the file, except malformed ones', () => {
-    const { comesAgain } = faults('{"copies": 1}').queueFaults;
-    expect(comesAgain()).toBe(true);
+    const { isRedelivered } = faults('{"copies": 1}').queueFaults;
+    expect(isRedelivered()).toBe(true);
     writeFileSync(file, '{"copies": ');
-    expect(comesAgain()).toBe(true);
+    expect(isRedelivered()).toBe(true);
     writeFileSync(file, '{}');
-    expect(comesAgain()).toBe(false);
+    expect(isRedelivered()).toBe(false);
   });
 
   it.each([

@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-kms';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startKms } from '../../src/local/kms.ts';
-import { forTest, settingsOf } from './sdk-client.ts';
+import { destroyAfterTest, settingsOf } from './sdk-client.ts';
 
 const KeyId = '11111111-2222-3333-4444-555555555555';
 const arn = `arn:aws:kms:us-east-1:000000000000:key/${KeyId}`;
@@ -21,7 +21,7 @@ const start = async (secret = master) => {
   onTestFinished(service.stop);
   service.ensureKey(KeyId);
   service.ensureKey('other');
-  const client = forTest(new KMSClient(settingsOf(service.endpoint)));
+  const client = destroyAfterTest(new KMSClient(settingsOf(service.endpoint)));
   return {
     client,
     dataKey: async (context?: Record<string, string>, key = KeyId) => {
@@ -60,8 +60,8 @@ describe('data keys', () => {
     const { dataKey, decrypt } = await start();
     const made = (await dataKey()) ?? new Uint8Array();
     const altered = made.map((byte, at) => (at === made.length - 1 ? byte ^ 1 : byte));
-    const foreign = await (await start(randomBytes(32))).dataKey();
-    for (const CiphertextBlob of [altered, made.subarray(0, 30), Buffer.from('nonsense'), foreign]) {
+    const otherCiphertext = await (await start(randomBytes(32))).dataKey();
+    for (const CiphertextBlob of [altered, made.subarray(0, 30), Buffer.from('nonsense'), otherCiphertext]) {
       await expect(decrypt({ CiphertextBlob })).rejects.toMatchObject({ name: 'InvalidCiphertextException' });
     }
   });

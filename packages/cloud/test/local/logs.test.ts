@@ -10,12 +10,12 @@ import {
 } from '@aws-sdk/client-cloudwatch-logs';
 import { expect, it, onTestFinished } from 'vitest';
 import { startLogs } from '../../src/local/logs.ts';
-import { forTest, settingsOf } from './sdk-client.ts';
+import { destroyAfterTest, settingsOf } from './sdk-client.ts';
 
 const start = async (minKept?: number) => {
   const logs = await startLogs([], minKept);
   onTestFinished(logs.stop);
-  const client = forTest(new CloudWatchLogsClient(settingsOf(logs.endpoint)));
+  const client = destroyAfterTest(new CloudWatchLogsClient(settingsOf(logs.endpoint)));
   const query = async (queryString: string) => {
     const now = Math.floor(Date.now() / 1_000);
     const request = { logGroupNames: ['group'], startTime: now - 60, endTime: now + 60, queryString };

@@ -7,7 +7,7 @@ export function settingsOf(endpoint: string, accessKeyId = 'a') {
 }
 
 /** Destroys a client at the end of the test. */
-export function forTest<Client extends { destroy(): void }>(client: Client): Client {
+export function destroyAfterTest<Client extends { destroy(): void }>(client: Client): Client {
   onTestFinished(() => client.destroy());
   return client;
 }

@@ -2,25 +2,25 @@ import { PublishCommand, SNSClient, SubscribeCommand, UnsubscribeCommand } from 
 import { expect, it, onTestFinished } from 'vitest';
 import { startSns } from '../../src/local/sns.ts';
 import type { Sent } from '../../src/sqs/queue.ts';
-import { forTest, settingsOf } from './sdk-client.ts';
+import { destroyAfterTest, settingsOf } from './sdk-client.ts';
 
 const TopicArn = 'arn:aws:sns:us-east-1:000000000000:refused';
 const Endpoint = 'arn:aws:sqs:us-east-1:000000000000:mine';
 
 async function start() {
-  const shown: string[] = [];
+  const published: string[] = [];
   const sent: [string, Sent][] = [];
   const sns = await startSns(
     [],
-    (...words) => shown.push(words.join(': ')),
+    (...words) => published.push(words.join(': ')),
     (...message) => sent.push(message),
   );
   onTestFinished(sns.stop);
-  return { shown, sent, client: forTest(new SNSClient(settingsOf(sns.endpoint))) };
+  return { published, sent, client: destroyAfterTest(new SNSClient(settingsOf(sns.endpoint))) };
 }
 
 it('sends matching messages to a subscribed queue and reports each topic and subject', async () => {
-  const { shown, sent, client } = await start();
+  const { published, sent, client } = await start();
   const FilterPolicy = JSON.stringify({ sender: [{ prefix: 'AROAMINE:' }, 'AIDAMINE'] });
   const Attributes = { RawMessageDelivery: 'true', FilterPolicy };
   const subscription = new SubscribeCommand({
@@ -47,11 +47,11 @@ it('sends matching messages to a subscribed queue and reports each topic and sub
       return [Endpoint, { body: `of <${sender}> & "all"`, attributes: attributesOf(sender) }];
     }),
   );
-  expect(shown).toEqual(Array(4).fill('refused: a subject'));
+  expect(published).toEqual(Array(4).fill('refused: a subject'));
 });
 
 it('rejects empty messages and unsupported subscriptions', async () => {
-  const { client, shown } = await start();
+  const { client, published } = await start();
   await expect(client.send(new PublishCommand({ TopicArn, Message: '' }))).rejects.toMatchObject({
     name: 'InvalidParameterException',
     message: 'The request must contain a topic and a message.',
@@ -60,5 +60,5 @@ it('rejects empty messages and unsupported subscriptions', async () => {
     const subscription = new SubscribeCommand({ TopicArn, Protocol, Endpoint });
     await expect(client.send(subscription)).rejects.toMatchObject({ message: expect.stringMatching(/^Only queues/) });
   }
-  expect(shown).toEqual([]);
+  expect(published).toEqual([]);
 });

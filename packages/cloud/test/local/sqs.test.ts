@@ -13,14 +13,14 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { queueOf, startSqs } from '../../src/local/sqs.ts';
 import type { QueueDefinition } from '../../src/sqs/queue.ts';
 import { liveResource } from './live-resource.ts';
-import { forTest, settingsOf } from './sdk-client.ts';
+import { destroyAfterTest, settingsOf } from './sdk-client.ts';
 
 /** Starts SQS with a queue and a client. */
 async function start(definition: Partial<QueueDefinition> = {}, options: Parameters<typeof startSqs>[0] = {}) {
   const sqs = await startSqs(options);
   onTestFinished(sqs.stop);
   sqs.ensureQueue({ name: 'q', ...definition });
-  const client = forTest(new SQSClient(settingsOf(sqs.endpoint)));
+  const client = destroyAfterTest(new SQSClient(settingsOf(sqs.endpoint)));
   const QueueUrl = sqs.urlOf('q');
   const receive = async (WaitTimeSeconds = 0, url = QueueUrl): Promise<readonly Message[]> => {
     const all = ['All' as const];
@@ -34,7 +34,7 @@ async function start(definition: Partial<QueueDefinition> = {}, options: Paramet
 
 it('accepts messages with groups, senders and attributes, individually or in a batch', async () => {
   const { sqs, client, QueueUrl, receive } = await start();
-  const other = forTest(new SQSClient(settingsOf(sqs.endpoint, 'AIDACRM')));
+  const other = destroyAfterTest(new SQSClient(settingsOf(sqs.endpoint, 'AIDACRM')));
   const MessageAttributes = { reason: { DataType: 'String', StringValue: 'x' } };
   await client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'one', MessageGroupId: 'acme' }));
   const Entries = [
@@ -60,11 +60,11 @@ it('accepts messages with groups, senders and attributes, individually or in a b
 
 it("waits for the request's or the queue's wait time in a long poll, and delivers no message to a cancelled poll", async () => {
   const { client, QueueUrl, send, receive } = await start({ receiveWait: 20 });
-  const gone = new AbortController();
-  const poll = client.send(new ReceiveMessageCommand({ QueueUrl }), { abortSignal: gone.signal });
+  const abort = new AbortController();
+  const poll = client.send(new ReceiveMessageCommand({ QueueUrl }), { abortSignal: abort.signal });
   const attributes = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] });
   await client.send(attributes); // the poll has reached the queue
-  gone.abort();
+  abort.abort();
   await expect(poll).rejects.toMatchObject({ name: 'AbortError' });
   const next = receive(20);
   await client.send(attributes);
@@ -83,9 +83,9 @@ describe('the SQS emulator', () => {
   it('is accepted at / and at the path of a queue, which older SDKs use', async () => {
     const { sqs, QueueUrl, receive } = await start();
     for (const url of [`${sqs.endpoint}/`, QueueUrl]) {
-      const answer = await post(url, 'AmazonSQS.SendMessage', JSON.stringify({ QueueUrl, MessageBody: url }));
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/x-amz-json-1.0']);
-      expect(await answer.json()).toMatchObject({ MessageId: expect.any(String) });
+      const response = await post(url, 'AmazonSQS.SendMessage', JSON.stringify({ QueueUrl, MessageBody: url }));
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/x-amz-json-1.0']);
+      expect(await response.json()).toMatchObject({ MessageId: expect.any(String) });
     }
     expect((await receive()).map(({ Body }) => Body)).toEqual([`${sqs.endpoint}/`, QueueUrl]);
   });
@@ -93,9 +93,9 @@ describe('the SQS emulator', () => {
   it('rejects the Query protocol with 400 and lists the SDK versions that use JSON', async () => {
     const { sqs, QueueUrl, receive } = await start();
     for (const url of [sqs.endpoint, QueueUrl]) {
-      const answer = await post(url, '', 'Action=SendMessage&MessageBody=x&Version=2012-11-05');
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([400, 'text/xml']);
-      expect(await answer.text()).toMatch(
+      const response = await post(url, '', 'Action=SendMessage&MessageBody=x&Version=2012-11-05');
+      expect([response.status, response.headers.get('content-type')]).toEqual([400, 'text/xml']);
+      expect(await response.text()).toMatch(
         /^<ErrorResponse><Error><Type>Sender<\/Type><Code>InvalidAction<\/Code><Message>The local sqs supports only the AWS JSON protocol\. Use .* 2\.21\.19 .* Java, 3\.447\.0 for JavaScript, 1\.34\.90 for Python/,
       );
     }
@@ -110,8 +110,8 @@ describe('the SQS emulator', () => {
     ['AmazonSQS.StartMessageMoveTask', '{}', 'UnknownOperationException'],
   ])('rejects %s %s', async (target, body, code) => {
     const { sqs } = await start();
-    const answer = await post(sqs.endpoint, target, body);
-    expect([answer.status, await answer.json()]).toMatchObject([400, { __type: code }]);
+    const response = await post(sqs.endpoint, target, body);
+    expect([response.status, await response.json()]).toMatchObject([400, { __type: code }]);
   });
 });
 
@@ -144,7 +144,7 @@ describe('queueOf', () => {
       visibilityTimeout: 180,
       maxMessageSize: 1_040_384,
       receiveWait: 20,
-      deadLetters: { queue: 'arn', maxReceiveCount: 100 },
+      redrive: { queue: 'arn', maxReceiveCount: 100 },
     });
   });
 

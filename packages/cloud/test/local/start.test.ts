@@ -97,18 +97,18 @@ it('stops everything it has started if the start fails, and reports the reason',
   const running = await start();
   const { port } = new URL(running.outputs.SqsEndpoint);
   const own = { outputsFile: join(root, 'own.json') };
-  const taken = start({ ...own, ports: { sqs: Number(port), dynamoDb: 0 } });
-  await expect(taken).rejects.toMatchObject({ message: `Port ${port} is in use`, problem: 'port-in-use' });
-  const refuse = (reason: string, request: Partial<LocalCloudRequest>) =>
+  const conflicting = start({ ...own, ports: { sqs: Number(port), dynamoDb: 0 } });
+  await expect(conflicting).rejects.toMatchObject({ message: `Port ${port} is in use`, problem: 'port-in-use' });
+  const expectError = (reason: string, request: Partial<LocalCloudRequest>) =>
     expect(start({ ...own, ...request })).rejects.toThrow(reason);
-  await refuse('The stacks have no output "OtherUrl", which the local run needs.', { apis: { OtherUrl: 0 } });
-  await refuse('missing.json: ENOENT', { hostsFile: join(root, 'missing.json') });
-  await refuse('is not a cloud assembly', { app: { assemblyDirectory: root } });
-  const spoilt = join(root, 'spoilt.out');
+  await expectError('The stacks have no output "OtherUrl", which the local run needs.', { apis: { OtherUrl: 0 } });
+  await expectError('missing.json: ENOENT', { hostsFile: join(root, 'missing.json') });
+  await expectError('is not a cloud assembly', { app: { assemblyDirectory: root } });
+  const invalid = join(root, 'invalid.out');
   for (const action of ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes']) {
-    cpSync(assemblyDirectory, spoilt, { recursive: true });
-    const template = join(spoilt, 'Emissor-local-Delivery.template.json');
+    cpSync(assemblyDirectory, invalid, { recursive: true });
+    const template = join(invalid, 'Emissor-local-Delivery.template.json');
     writeFileSync(template, readFileSync(template, 'utf8').replaceAll(action, 'sqs:Other'));
-    await refuse(`must allow ${action} on arn:aws:sqs:us-east-1:`, { app: { assemblyDirectory: spoilt } });
+    await expectError(`must allow ${action} on arn:aws:sqs:us-east-1:`, { app: { assemblyDirectory: invalid } });
   }
 });

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startSqs } from '../../src/local/sqs.ts';
-import { keepState, readState } from '../../src/local/state.ts';
+import { readState, saveState } from '../../src/local/state.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 const parent = temporaryDirectory();
@@ -32,7 +32,7 @@ const make = () => {
     tables: [{ definition, items: ids.map(id => ({ id: { S: id } })) }],
     queues: { q: ids.map(messageOf) },
   });
-  const end = keepState(file, { snapshot, changes: () => ids.length }, problem => problems.push(problem));
+  const end = saveState(file, { snapshot, changes: () => ids.length }, problem => problems.push(problem));
   onTestFinished(end);
   return { ids, end, problems };
 };
@@ -43,7 +43,7 @@ describe('the state of a run', () => {
   it('contains the messages of all queues, including queues that a client created', async () => {
     const first = await startSqs();
     for (const name of ['q', 'of a client']) first.ensureQueue({ name });
-    const end = keepState(
+    const end = saveState(
       file,
       { ...first, snapshot: () => ({ master, tables: [], queues: first.snapshot() }) },
       () => {},
@@ -54,7 +54,7 @@ describe('the state of a run', () => {
     await first.stop();
     await end();
 
-    const second = await startSqs({ kept: readState(file)?.queues });
+    const second = await startSqs({ stored: readState(file)?.queues });
     onTestFinished(second.stop);
     for (const name of ['q', 'of a client']) {
       expect(() => second.find(name)).toThrow(name); // the queue and its messages exist only after `ensureQueue`

@@ -30,14 +30,14 @@ fact(
 );
 
 fact(api('ReceiveMessage'), 'accepts a visibility timeout of 0 to 12 hours in a receive', async () => {
-  const { time, send, perform, bodies, refusal } = openQueues();
+  const { time, send, perform, bodies, errorOf } = openQueues();
   send('a');
   perform('ReceiveMessage', { VisibilityTimeout: 43_200 });
   await time.runUntil(43_199_999);
   expect(bodies()).toEqual([]);
   await time.runUntil(43_200_000);
   expect(bodies()).toEqual(['a']);
-  expect(refusal('ReceiveMessage', { VisibilityTimeout: 43_201 })).toBe('InvalidParameterValue');
+  expect(errorOf('ReceiveMessage', { VisibilityTimeout: 43_201 })).toBe('InvalidParameterValue');
 });
 
 fact(
@@ -57,14 +57,14 @@ fact(
 );
 
 fact(api('ChangeMessageVisibility'), 'rejects a change to a message that is not in flight', async () => {
-  const { time, send, receive, refusal, perform } = openQueues();
+  const { time, send, receive, errorOf, perform } = openQueues();
   send('a');
   const [{ receipt: ReceiptHandle } = { receipt: '' }] = receive();
   await time.runUntil(30_000);
-  expect(refusal('ChangeMessageVisibility', { ReceiptHandle, VisibilityTimeout: 0 })).toBe('MessageNotInflight');
+  expect(errorOf('ChangeMessageVisibility', { ReceiptHandle, VisibilityTimeout: 0 })).toBe('MessageNotInflight');
   const Entries = [{ Id: '1', ReceiptHandle, VisibilityTimeout: 0 }];
-  const refused = { Id: '1', Code: 'MessageNotInflight', SenderFault: true };
-  expect(perform('ChangeMessageVisibilityBatch', { Entries })).toMatchObject({ Failed: [refused] });
+  const failure = { Id: '1', Code: 'MessageNotInflight', SenderFault: true };
+  expect(perform('ChangeMessageVisibilityBatch', { Entries })).toMatchObject({ Failed: [failure] });
 });
 
 fact(api('DeleteMessage'), 'does not delete the message for the receipt of an earlier receive', async () => {
@@ -119,12 +119,12 @@ fact(api('ReceiveMessage'), 'returns the requested attributes, by name or all', 
 });
 
 fact(api('ReceiveMessage'), 'returns one message by default and at most 10', () => {
-  const { perform, refusal } = openQueues();
+  const { perform, errorOf } = openQueues();
   perform('SendMessageBatch', { Entries: entries(10) });
   expect(perform('ReceiveMessage')).toHaveProperty('Messages.length', 1);
   expect(perform('ReceiveMessage', { MaxNumberOfMessages: 10 })).toHaveProperty('Messages.length', 9);
   expect(perform('ReceiveMessage')).toEqual({});
-  expect(refusal('ReceiveMessage', { MaxNumberOfMessages: 11 })).toBe('InvalidParameterValue');
+  expect(errorOf('ReceiveMessage', { MaxNumberOfMessages: 11 })).toBe('InvalidParameterValue');
 });
 
 fact(
@@ -149,14 +149,14 @@ fact(
 );
 
 fact(guide('sqs-delay-queues'), 'hides a new message for its delay of 0 to 15 minutes', async () => {
-  const { time, perform, bodies, refusal } = openQueues();
+  const { time, perform, bodies, errorOf } = openQueues();
   perform('SendMessage', { MessageBody: 'later', DelaySeconds: 900 });
   await time.runUntil(899_999);
   expect(bodies()).toEqual([]);
   await time.runUntil(900_000);
   expect(bodies()).toEqual(['later']);
   for (const DelaySeconds of [901, -1, 0.3]) {
-    expect(refusal('SendMessage', { MessageBody: 'x', DelaySeconds })).toBe('InvalidParameterValue');
+    expect(errorOf('SendMessage', { MessageBody: 'x', DelaySeconds })).toBe('InvalidParameterValue');
   }
 });
 
@@ -166,7 +166,7 @@ fact(
   async () => {
     const { time, send, bodies, dead } = openQueues({
       visibilityTimeout: 1,
-      deadLetters: { queue: 'arn:aws:sqs:us-east-1:000000000000:dead', maxReceiveCount: 2 },
+      redrive: { queue: 'arn:aws:sqs:us-east-1:000000000000:dead', maxReceiveCount: 2 },
     });
     const id = send('poison', 'acme');
     for (const second of [1, 2, 3]) {
@@ -226,12 +226,12 @@ fact(fairness, 'does not limit a noisy group if no other messages wait', () => {
 });
 
 fact(api('SendMessageBatch'), 'accepts 1 to 10 entries with different ids and at most 1 MiB in a batch', () => {
-  const { refusal } = openQueues();
-  expect(refusal('SendMessageBatch', { Entries: [] })).toBe('EmptyBatchRequest');
-  expect(refusal('SendMessageBatch', { Entries: entries(11) })).toBe('TooManyEntriesInBatchRequest');
-  expect(refusal('SendMessageBatch', { Entries: entries(2, { Id: 'same' }) })).toBe('BatchEntryIdsNotDistinct');
+  const { errorOf } = openQueues();
+  expect(errorOf('SendMessageBatch', { Entries: [] })).toBe('EmptyBatchRequest');
+  expect(errorOf('SendMessageBatch', { Entries: entries(11) })).toBe('TooManyEntriesInBatchRequest');
+  expect(errorOf('SendMessageBatch', { Entries: entries(2, { Id: 'same' }) })).toBe('BatchEntryIdsNotDistinct');
   const large = entries(2, { MessageBody: 'a'.repeat(600 * 1_024) });
-  expect(refusal('SendMessageBatch', { Entries: large })).toBe('BatchRequestTooLong');
+  expect(errorOf('SendMessageBatch', { Entries: large })).toBe('BatchRequestTooLong');
 });
 
 fact(api('SendMessageBatch'), 'accepts or rejects each entry independently', () => {
@@ -248,36 +248,36 @@ fact(api('SendMessageBatch'), 'accepts or rejects each entry independently', () 
 });
 
 fact(messageQuotas, "limits a message with its attributes to 1 MiB or the queue's maximum", () => {
-  const { refusal } = openQueues();
+  const { errorOf } = openQueues();
   const half = 'é'.repeat(512 * 1_024);
-  expect(refusal('SendMessage', { MessageBody: half })).toBeUndefined();
+  expect(errorOf('SendMessage', { MessageBody: half })).toBeUndefined();
   const MessageAttributes = { a: text('b') };
-  expect(refusal('SendMessage', { MessageBody: half, MessageAttributes })).toBe('InvalidParameterValue');
-  expect(openQueues({ maxMessageSize: 2 }).refusal('SendMessage', { MessageBody: 'abc' })).toBe(
+  expect(errorOf('SendMessage', { MessageBody: half, MessageAttributes })).toBe('InvalidParameterValue');
+  expect(openQueues({ maxMessageSize: 2 }).errorOf('SendMessage', { MessageBody: 'abc' })).toBe(
     'InvalidParameterValue',
   );
 });
 
 fact(messageQuotas, 'rejects an empty body, and characters that are invalid in XML', () => {
-  const { refusal } = openQueues();
-  expect(refusal('SendMessage', { MessageBody: 'a\u{1f600}\t\n\rb' })).toBeUndefined();
+  const { errorOf } = openQueues();
+  expect(errorOf('SendMessage', { MessageBody: 'a\u{1f600}\t\n\rb' })).toBeUndefined();
   for (const MessageBody of ['a\u0001', 'a\ufffe', '\ud800']) {
-    expect(refusal('SendMessage', { MessageBody })).toBe('InvalidMessageContents');
+    expect(errorOf('SendMessage', { MessageBody })).toBe('InvalidMessageContents');
   }
-  expect(refusal('SendMessage', { MessageBody: '' })).toBe('MissingParameter');
+  expect(errorOf('SendMessage', { MessageBody: '' })).toBe('MissingParameter');
 });
 
 fact(guide('sqs-message-metadata'), 'accepts at most 10 attributes, and requires a type and a value', () => {
-  const { refusal } = openQueues();
-  const send = (MessageAttributes: object) => refusal('SendMessage', { MessageBody: 'x', MessageAttributes });
+  const { errorOf } = openQueues();
+  const send = (MessageAttributes: object) => errorOf('SendMessage', { MessageBody: 'x', MessageAttributes });
   expect(send(attributesOf(10))).toBeUndefined();
   const wrong = [attributesOf(11), { a: text('') }, { a: { StringValue: 'x' } }, { a: text('\u0001') }];
   for (const attributes of wrong) expect(send(attributes)).toBe('InvalidParameterValue');
 });
 
 fact(api('SendMessage'), 'accepts groups of up to 128 letters, digits and punctuation characters', () => {
-  const { refusal } = openQueues();
-  const send = (MessageGroupId: string) => refusal('SendMessage', { MessageBody: 'x', MessageGroupId });
+  const { errorOf } = openQueues();
+  const send = (MessageGroupId: string) => errorOf('SendMessage', { MessageBody: 'x', MessageGroupId });
   expect(send(`a-Z_9.${'x'.repeat(122)}`)).toBeUndefined();
   for (const group of ['', 'two words', 'ação', 'x'.repeat(129)]) expect(send(group)).toBe('InvalidParameterValue');
 });
@@ -315,7 +315,7 @@ fact(api('GetQueueAttributes'), 'returns the ARN and the counts of messages by s
 });
 
 fact(api('GetQueueUrl'), 'rejects a missing queue', () => {
-  expect(openQueues().refusal('SendMessage', { QueueUrl: 'other', MessageBody: 'x' })).toBe('QueueDoesNotExist');
+  expect(openQueues().errorOf('SendMessage', { QueueUrl: 'other', MessageBody: 'x' })).toBe('QueueDoesNotExist');
 });
 
 /** Tests a difference from AWS that `differences.md` lists. */
@@ -333,7 +333,7 @@ differs('ignores a deletion with an expired or unknown receipt', async () => {
 });
 
 differs('restarts the receive count of a dead-letter message at 1', async () => {
-  const { time, send, receive, dead } = openQueues({ deadLetters: { queue: 'dead', maxReceiveCount: 1 } });
+  const { time, send, receive, dead } = openQueues({ redrive: { queue: 'dead', maxReceiveCount: 1 } });
   send('poison');
   receive();
   await time.runUntil(30_000);
@@ -343,7 +343,7 @@ differs('restarts the receive count of a dead-letter message at 1', async () => 
 
 differs('rejects a message attribute of bytes', () => {
   const MessageAttributes = { a: { DataType: 'Binary', BinaryValue: new Uint8Array([1]) } };
-  expect(openQueues().refusal('SendMessage', { MessageBody: 'x', MessageAttributes })).toBe('InvalidParameterValue');
+  expect(openQueues().errorOf('SendMessage', { MessageBody: 'x', MessageAttributes })).toBe('InvalidParameterValue');
 });
 
 differs('returns immediately from a long poll in virtual time', () => {

@@ -5,7 +5,7 @@ import { makeTime } from '../../src/time.ts';
 /** Creates a queue `q` and a queue `dead` in virtual time, which starts at 0. */
 export function openQueues(
   definition: Partial<QueueDefinition> = {},
-  faults = { comesAgain: () => false, isEntryRefused: () => false },
+  faults = { isRedelivered: () => false, isEntryRejected: () => false },
 ) {
   const time = makeTime(0);
   let ids = 0;
@@ -14,8 +14,8 @@ export function openQueues(
     return `id-${ids}`;
   };
   const arnOf = (name: string) => `arn:aws:sqs:us-east-1:000000000000:${name}`;
-  const world = { time, faults, note: () => {}, nextId, arnOf };
-  const queues = makeQueues([{ name: 'q', ...definition }, { name: 'dead' }], world);
+  const context = { time, faults, note: () => {}, nextId, arnOf };
+  const queues = makeQueues([{ name: 'q', ...definition }, { name: 'dead' }], context);
   const perform = (operation: string, input: object = {}) =>
     queues.perform(operation, { QueueUrl: 'https://sqs/000000000000/q', ...input }, 'me');
   const queue = queues.find('q');
@@ -29,7 +29,7 @@ export function openQueues(
     receive: (max = 10) => queue.receive(max),
     bodies: (max = 10) => queue.receive(max).map(({ body }) => body),
     /** Performs an operation. Returns the name of its error, if any. */
-    refusal: (operation: string, input: object = {}): unknown => {
+    errorOf: (operation: string, input: object = {}): unknown => {
       try {
         perform(operation, input);
       } catch (error) {

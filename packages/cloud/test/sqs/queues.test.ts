@@ -3,7 +3,8 @@ import { openQueues } from './open-queues.ts';
 
 describe('faults', () => {
   it('deliver a deleted message again', () => {
-    const { send, receive, perform, bodies } = openQueues({}, { comesAgain: () => true, isEntryRefused: () => false });
+    const faults = { isRedelivered: () => true, isEntryRejected: () => false };
+    const { send, receive, perform, bodies } = openQueues({}, faults);
     send('a');
     const Entries = receive().map(({ receipt: ReceiptHandle }) => ({ Id: '1', ReceiptHandle }));
     expect(perform('DeleteMessageBatch', { Entries })).toEqual({ Successful: [{ Id: '1' }] });
@@ -11,9 +12,9 @@ describe('faults', () => {
   });
 
   it('reject entries of batches individually', () => {
-    const refusals = [false, true, true, false, true];
-    const isEntryRefused = () => refusals.shift() ?? false;
-    const { receive, perform, queue } = openQueues({}, { comesAgain: () => false, isEntryRefused });
+    const rejections = [false, true, true, false, true];
+    const isEntryRejected = () => rejections.shift() ?? false;
+    const { receive, perform, queue } = openQueues({}, { isRedelivered: () => false, isEntryRejected });
     const rejected = (Id: string) => ({ Failed: [{ Id, Code: 'InternalError', SenderFault: false }] });
     const sent = ['0', '1'].map(Id => ({ Id, MessageBody: Id }));
     expect(perform('SendMessageBatch', { Entries: sent })).toMatchObject({
@@ -36,10 +37,10 @@ describe('a snapshot', () => {
     before.send('in flight', 'acme');
     const [taken] = before.receive();
     before.send('waiting');
-    const kept = JSON.parse(JSON.stringify(before.queues.snapshot()));
+    const snapshot = JSON.parse(JSON.stringify(before.queues.snapshot()));
 
     const { time, queues, queue, perform, bodies, receive } = openQueues();
-    queues.restore(kept);
+    queues.restore(snapshot);
     expect([queue.visible(), queue.inFlight(), queue.delayed()]).toEqual([1, 1, 1]);
     expect(bodies()).toEqual(['waiting']);
     perform('ChangeMessageVisibility', { ReceiptHandle: taken?.receipt, VisibilityTimeout: 20 });
@@ -56,10 +57,10 @@ describe('a snapshot', () => {
     const { queues } = openQueues();
     const other = queues.create({ name: 'other' });
     other.send({ body: 'a' }, 'me');
-    const kept = openQueues().queues;
-    kept.restore(queues.snapshot());
-    expect(kept.snapshot()).toMatchObject({ q: [], dead: [], other: [{ body: 'a' }] });
-    expect(kept.create({ name: 'other' }).bodies()).toEqual(['a']);
+    const restored = openQueues().queues;
+    restored.restore(queues.snapshot());
+    expect(restored.snapshot()).toMatchObject({ q: [], dead: [], other: [{ body: 'a' }] });
+    expect(restored.create({ name: 'other' }).bodies()).toEqual(['a']);
   });
 
   it('has another change number after each change', () => {

@@ -8,7 +8,9 @@ import { type FaultPlan, makeVirtualCloud, type ProcessRuntime } from '../../src
 
 const faults: FaultPlan = {
   shares: { dies_before: 0.01, dies_after: 0.01, throttled: 0.05, failed: 0.02, request_lost: 0.05, slow: 0.05 },
-  spells: [{ service: 'sqs', resource: 'back', count: 2, length: 3_000, within: 10_000, shares: { answer_lost: 0.8 } }],
+  outages: [
+    { service: 'sqs', resource: 'back', count: 2, length: 3_000, within: 10_000, shares: { response_lost: 0.8 } },
+  ],
   refusedEntries: 0.02,
   copies: 0.05,
   skew: 100,

@@ -9,7 +9,7 @@ import {
   startAuthService,
 } from '../../../support/auth-service.ts';
 import { httpRequest } from '../../../support/http-request.ts';
-import { judgedBy } from '../../../support/password-hashing.ts';
+import { fakeKeyDerivation } from '../../../support/password-hashing.ts';
 import { amount } from '../../../support/sample.ts';
 
 // Tests that no input causes a 5xx response (docs/en/errors.md).
@@ -19,7 +19,7 @@ let client: ClientCredentials;
 let user: { username: string; password: string };
 let tokens: { access_token: string; refresh_token: string };
 beforeAll(async () => {
-  service = await startAuthService({ keyDerivation: judgedBy(() => true) });
+  service = await startAuthService({ keyDerivation: fakeKeyDerivation(() => true) });
   client = await service.makeClient();
   user = await service.makeUser();
   tokens = (await service.logIn(client, user)).json;

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { composeToken } from '../../../../lambdas/auth/endpoints/token.composition.ts';
 import { type AuthService, authEnvironment, startAuthService } from '../../../support/auth-service.ts';
 import { httpRequest } from '../../../support/http-request.ts';
-import { judgedBy } from '../../../support/password-hashing.ts';
+import { fakeKeyDerivation } from '../../../support/password-hashing.ts';
 
 // Tests the number of sequential calls before the first response of a new process (docs/performance.md).
 
 let service: AuthService;
 let body: string;
 beforeAll(async () => {
-  service = await startAuthService({ keyDerivation: judgedBy(() => true) });
+  service = await startAuthService({ keyDerivation: fakeKeyDerivation(() => true) });
   const { id, secret } = await service.makeClient();
   const { username, password } = await service.makeUser();
   const fields = { grant_type: 'password', client_id: id, client_secret: secret, username, password };

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import {
-  type Answer,
+  type AuthResponse,
   authEnvironment,
   type ClientCredentials,
   startAuthService,
@@ -18,7 +18,7 @@ beforeEach(async () => {
   tokens = (await service.logIn(client, user)).json;
 });
 
-const call = (endpoint: 'revoke' | 'introspect', form: Record<string, string>, from = client): Promise<Answer> =>
+const call = (endpoint: 'revoke' | 'introspect', form: Record<string, string>, from = client): Promise<AuthResponse> =>
   service.post(endpoint, { client_id: from.id, client_secret: from.secret, ...form });
 const refresh = (token = tokens.refresh_token) => service.refresh(client, token);
 const introspect = (token: string, from = client) => call('introspect', { token }, from);

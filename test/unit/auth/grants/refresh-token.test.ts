@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Answer, type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
+import { type AuthResponse, type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
 
 // Tests the refresh grant (RFC 6749 section 6, RFC 9700 section 4.14.2). The world tests check rotation, races, grace periods, reuse and
 // ended sessions (lab/world/auth/invariants).
@@ -15,7 +15,8 @@ beforeEach(async () => {
 
 const login = async (from = client, more = {}) => service.logIn(from, await service.makeUser(), more);
 const refresh = (token: string, from = client, more = {}) => service.refresh(from, token, more);
-const claimsOf = ({ json }: Answer) => JSON.parse(Buffer.from(json.access_token.split('.')[1], 'base64url').toString());
+const claimsOf = ({ json }: AuthResponse) =>
+  JSON.parse(Buffer.from(json.access_token.split('.')[1], 'base64url').toString());
 const refused = { status: 400, json: { error: 'invalid_grant' } };
 /** Calls `act` before each operation that matches. Returns a function that stops this. */
 const onCall = (operation: RegExp, act: (input: object) => unknown) => {

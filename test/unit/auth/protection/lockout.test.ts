@@ -2,7 +2,7 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { oauthCases } from '../../../../lambdas/auth/routes.ts';
 import { type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
-import { judgedBy } from '../../../support/password-hashing.ts';
+import { fakeKeyDerivation } from '../../../support/password-hashing.ts';
 
 // Tests the documented limits. The fifth failure locks an address at a client for 1 s, each further failure doubles the lock up to 15 min,
 // and failures count for 24 h. The world tests check locks in bursts and races (lab/world/auth/lock-model.ts).
@@ -19,7 +19,7 @@ const isCorrect = async (password: string): Promise<boolean> => {
 };
 
 let client: ClientCredentials;
-const service = await startAuthService({ keyDerivation: judgedBy(isCorrect) });
+const service = await startAuthService({ keyDerivation: fakeKeyDerivation(isCorrect) });
 afterAll(() => service.stop());
 beforeEach(async () => {
   hold = Promise.withResolvers<void>();

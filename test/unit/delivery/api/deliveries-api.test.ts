@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { sampleBody } from '../../../../lambdas/delivery/intake/event.ts';
 import { deliveryDetail, deliveryRecord } from '../../../../lambdas/delivery/representation.ts';
 import { EVENT_NAMES } from '../../../../lambdas/webhooks/webhook.ts';
-import type { Answered, Sent } from '../../../support/stage.ts';
+import type { StageRequest, StageResponse } from '../../../support/stage.ts';
 import { makeStage, type Stage } from '../../../support/stage.ts';
 import { answer, secret } from '../builders.ts';
 
@@ -18,13 +18,13 @@ const day = 24 * 60 * 60_000;
 const base = '/v1/webhooks/demanda.criada';
 const eventId = `evt_${'0'.repeat(27)}`;
 
-const request = async (method: string, path: string, sent: Sent = {}): Promise<Answered> => {
+const request = async (method: string, path: string, sent: StageRequest = {}): Promise<StageResponse> => {
   const answered = await stage.request(method, path, sent);
   expect(answered.headers['cache-control']).toBe('no-store');
   return answered;
 };
-const codeOf = ({ status, json }: Answered) => `${status} ${json?.code}`;
-const findingsOf = ({ json }: Answered) =>
+const codeOf = ({ status, json }: StageResponse) => `${status} ${json?.code}`;
+const findingsOf = ({ json }: StageResponse) =>
   json.errors.map(({ parameter, code }: { parameter: string; code: string }) => `${parameter} ${code}`);
 
 const publishAndSettle = async (count: number, status: number) => {
@@ -318,7 +318,7 @@ describe('POST …/entregas/{id}/reenvio', () => {
 
 describe('POST …/teste', () => {
   beforeEach(() => stage.register());
-  const test = (sent: Sent = {}) => request('POST', `${base}/teste`, sent);
+  const test = (sent: StageRequest = {}) => request('POST', `${base}/teste`, sent);
 
   it.each(EVENT_NAMES)('sends a sample of %s and shows its outcome', async evento => {
     const body = sampleBody(evento, 'https://demandas.example.com');

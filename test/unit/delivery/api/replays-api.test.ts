@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { replayRecord } from '../../../../lambdas/delivery/api/answers.ts';
-import { makeStage, type Sent, type Stage } from '../../../support/stage.ts';
+import { makeStage, type Stage, type StageRequest } from '../../../support/stage.ts';
 import { answer } from '../builders.ts';
 
 /* The responses of {base_url} for replays (`docs/en/deliveries.md`). Worlds check the messages that a replay sends. */
@@ -16,7 +16,7 @@ const minute = 60_000;
 const day = 24 * 60 * minute;
 const path = '/v1/webhooks/demanda.criada/reenvios';
 const range = { desde: '2026-11-20T00:00:00Z', ate: '2026-11-21T23:00:00Z', estado: 'falhou' };
-const codeOf = async (method: string, at: string, sent?: Sent) => {
+const codeOf = async (method: string, at: string, sent?: StageRequest) => {
   const { status, json } = await stage.request(method, at, sent);
   return json?.code ? `${status} ${json.code}` : `${status}`;
 };

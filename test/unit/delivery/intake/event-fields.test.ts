@@ -8,7 +8,7 @@ import { type EventLink, makeEventFormat } from '../../../../lambdas/delivery/in
 import { EVENT_NAMES } from '../../../../lambdas/webhooks/webhook.ts';
 import { deliverySchema, eventSchemaFiles, messageSchema } from '../../../../tools/openapi/event-schemas.ts';
 import { eventBodies } from '../../../../tools/openapi/event-webhooks.ts';
-import { eventsToCome, proposalWith } from '../../../support/events-to-come.ts';
+import { futureEvents, proposalWith } from '../../../support/future-events.ts';
 
 // The service and the published schemas accept the same events. `wrongEvents` tests the fields that every event has. The other cases use
 // a catalogue with fields of each kind, so a new field of the product needs only a row.
@@ -118,7 +118,7 @@ const rightIds = [
 ];
 
 const service = (message: unknown) =>
-  parseEventMessage(JSON.stringify(message), 'message-1', 'https://d.example', eventsToCome);
+  parseEventMessage(JSON.stringify(message), 'message-1', 'https://d.example', futureEvents);
 
 const link = 'https://d.example/propostas/10/20';
 const whole = { id_proposta: 20, id_demanda: 10, protocolo: 'P-1', canal: 'app', valor: 990 };
@@ -127,9 +127,9 @@ const ofAnotherEvent = { id_conta: 'acme', event: 'demanda.criada', id_demanda: 
 
 const ajv = new Ajv2020({ allErrors: true });
 formats.default(ajv);
-const isMessage = ajv.compile(messageSchema(eventsToCome, 'proposta.recebida'));
+const isMessage = ajv.compile(messageSchema(futureEvents, 'proposta.recebida'));
 const productSchemas = EVENT_NAMES.map(name => ajv.compile(messageSchema(businessEvents, name)));
-const isDelivery = ajv.compile(deliverySchema(eventsToCome, 'proposta.recebida'));
+const isDelivery = ajv.compile(deliverySchema(futureEvents, 'proposta.recebida'));
 
 describe('the service and the schemas', () => {
   it.each(right)('accept an event %s', (_case, values) => {
@@ -170,7 +170,7 @@ describe('the service and the schemas', () => {
   });
 
   it('accept the body of a test', () => {
-    expect(isDelivery({ event: 'proposta.recebida', ...whole, ...eventsToCome.sampleValues, link })).toBe(true);
+    expect(isDelivery({ event: 'proposta.recebida', ...whole, ...futureEvents.sampleValues, link })).toBe(true);
   });
 });
 
@@ -178,29 +178,29 @@ describe('the generated schemas and bodies', () => {
   const required = ['id_proposta', 'id_demanda', 'protocolo'];
 
   it('contain the values of the documentation and of tests', () => {
-    expect(messageSchema(eventsToCome, 'proposta.recebida').examples).toEqual([
+    expect(messageSchema(futureEvents, 'proposta.recebida').examples).toEqual([
       { ...proposalWith({}), id: 'example-1' },
     ]);
-    expect(eventsToCome.body('proposta.recebida', eventsToCome.sampleValues, 'https://d.example')).toBe(
+    expect(futureEvents.body('proposta.recebida', futureEvents.sampleValues, 'https://d.example')).toBe(
       '{"event":"proposta.recebida","id_proposta":0,"id_demanda":0,"protocolo":"P-1","canal":"app","valor":0,"link":"https://d.example/propostas/0/0"}',
     );
   });
 
   it.each(['protocolo', 'valor', 'nothing'])('have no link with the field %s', name => {
-    const link = { ...(eventsToCome.rows['proposta.recebida'].link as EventLink<string>), of: ['id_demanda', name] };
-    const row = { ...eventsToCome.rows['proposta.recebida'], link };
-    const rows = { ...eventsToCome.rows, 'proposta.recebida': row };
-    expect(() => makeEventFormat({ fields: eventsToCome.fields, rows })).toThrow(name);
+    const link = { ...(futureEvents.rows['proposta.recebida'].link as EventLink<string>), of: ['id_demanda', name] };
+    const row = { ...futureEvents.rows['proposta.recebida'], link };
+    const rows = { ...futureEvents.rows, 'proposta.recebida': row };
+    expect(() => makeEventFormat({ fields: futureEvents.fields, rows })).toThrow(name);
   });
 
   it('have no pattern that other programs interpret differently', () => {
-    const fields = { ...eventsToCome.fields, canal: { ...eventsToCome.fields.canal, pattern: /^.+$/ } as EventField };
-    const events = makeEventFormat({ fields, rows: eventsToCome.rows });
+    const fields = { ...futureEvents.fields, canal: { ...futureEvents.fields.canal, pattern: /^.+$/ } as EventField };
+    const events = makeEventFormat({ fields, rows: futureEvents.rows });
     expect(() => eventSchemaFiles(events)).toThrow('The pattern of canal');
   });
 
   it('describe all fields and require only those that are not optional', () => {
-    const { properties, required: ofMessage } = messageSchema(eventsToCome, 'proposta.recebida');
+    const { properties, required: ofMessage } = messageSchema(futureEvents, 'proposta.recebida');
     expect(properties).toMatchObject({
       protocolo: { type: 'string', description: 'The protocol.', minLength: 1, maxLength: 5 },
       canal: { type: 'string', minLength: 1, maxLength: 8, pattern: '^[a-z][a-z0-9_]*$' },
@@ -208,8 +208,8 @@ describe('the generated schemas and bodies', () => {
     });
     expect(ofMessage.toSorted()).toEqual(['event', 'id_conta', ...required].sort());
     for (const schema of [
-      deliverySchema(eventsToCome, 'proposta.recebida'),
-      eventBodies(eventsToCome)['Event.proposta.recebida'],
+      deliverySchema(futureEvents, 'proposta.recebida'),
+      eventBodies(futureEvents)['Event.proposta.recebida'],
     ]) {
       expect(schema?.required).toEqual(['event', ...required, 'link']);
       expect(Object.keys(schema?.properties ?? {})).toEqual(['event', ...required, 'canal', 'valor', 'link']);

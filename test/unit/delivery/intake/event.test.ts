@@ -11,7 +11,7 @@ import {
 import { businessEvents } from '../../../../lambdas/delivery/intake/event-catalogue.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { EVENT_NAMES, type EventName } from '../../../../lambdas/webhooks/webhook.ts';
-import { eventsToCome } from '../../../support/events-to-come.ts';
+import { futureEvents } from '../../../support/future-events.ts';
 
 /* The parsing of events and the bodies of their deliveries (`docs/publishing.md`). */
 
@@ -38,7 +38,7 @@ describe('copies of an event', () => {
     const parsed = parseEventMessage(message, 'm', demandsUrl, events);
     return parsed.outcome === 'event' ? parsed.event.body : '';
   };
-  const [known, later] = [{ protocolo: 'P-1', canal: 'app' }, eventsToCome] as const;
+  const [known, later] = [{ protocolo: 'P-1', canal: 'app' }, futureEvents] as const;
   const ofLater = (changes: object) => body({ ...known, ...changes }, undefined, later);
 
   it.each([

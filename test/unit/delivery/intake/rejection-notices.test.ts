@@ -72,7 +72,7 @@ describe('a rejected event', () => {
   });
 
   it('stays in its queue while the dead-letter queue fails', async () => {
-    stage.faults.fateOf = ({ operation }) => (operation === 'SendMessage' ? 'failed' : 'fine');
+    stage.faults.outcomeOf = ({ operation }) => (operation === 'SendMessage' ? 'failed' : 'fine');
     stage.publish('no JSON');
     await stage.pass(100);
     expect(stage.deferrals()).toEqual(['InternalServerError']);
@@ -80,7 +80,7 @@ describe('a rejected event', () => {
   });
 
   it('causes only one dead-letter message if its deletion fails', async () => {
-    stage.faults.fateOf = ({ operation }) => (operation === 'DeleteMessage' ? 'failed' : 'fine');
+    stage.faults.outcomeOf = ({ operation }) => (operation === 'DeleteMessage' ? 'failed' : 'fine');
     stage.publish('no JSON');
     await stage.pass(100);
     expect(stage.deadLetters()).toHaveLength(1);
@@ -96,18 +96,18 @@ describe('a rejected event', () => {
   it.each(['SendMessage', 'Publish'])(
     'causes one dead-letter message, before its notice, if the process dies before %s',
     async dying => {
-      stage.faults.fateOf = ({ operation }) => (operation === dying ? 'dies_before' : 'fine');
+      stage.faults.outcomeOf = ({ operation }) => (operation === dying ? 'dies_before' : 'fine');
       stage.publish('no JSON');
       await stage.pass(1);
       expect(stage.notices().length).toBeLessThanOrEqual(stage.deadLetters().length);
-      stage.faults.fateOf = undefined;
+      stage.faults.outcomeOf = undefined;
       await stage.settle();
       expect(stage.deadLetters()).toHaveLength(1);
     },
   );
 
   it('is acknowledged while the topic is down, and the failure is counted and logged', async () => {
-    stage.faults.fateOf = ({ service }) => (service === 'sns' ? 'failed' : 'fine');
+    stage.faults.outcomeOf = ({ service }) => (service === 'sns' ? 'failed' : 'fine');
     stage.publish('no JSON');
     stage.publish('no JSON');
     await stage.pass(100);

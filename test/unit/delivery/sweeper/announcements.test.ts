@@ -36,8 +36,8 @@ it('the sample notifies the owner of a webhook of each announcement, and ignores
 
   const addresses: Record<string, string> = { 'conta-1': 'ana@acme.com.br' };
   const sent: string[] = [];
-  const { makeHandler } = await import(sample);
-  const handler = makeHandler(
+  const { createHandler } = await import(sample);
+  const handler = createHandler(
     async (account: string) => addresses[account],
     async (...[address, text]: string[]) => void sent.push(`${address}: ${text}`),
   );
@@ -64,7 +64,7 @@ it('a sweep publishes the other announcements if one fails, then fails, and a la
     await stage.pass(0);
   }
   let calls = 0;
-  stage.faults.fateOf = ({ service }) => (service === 'sns' && calls++ < 3 ? 'failed' : 'fine'); // the SDK makes three tries
+  stage.faults.outcomeOf = ({ service }) => (service === 'sns' && calls++ < 3 ? 'failed' : 'fine'); // the SDK makes three tries
   await expect(stage.sweep()).rejects.toThrow('The service has failed.');
   expect(stage.announced()).toHaveLength(1);
   await stage.sweep();

@@ -162,7 +162,7 @@ describe('"I got nothing since yesterday"', () => {
     await stage.register();
     stage.answers.push(...earlier);
     if (earlier.length > 0) await publish();
-    stage.faults.fateOf = ({ service }) => (service === 'dynamodb' ? 'failed' : 'fine');
+    stage.faults.outcomeOf = ({ service }) => (service === 'dynamodb' ? 'failed' : 'fine');
     if (earlier.length === 0) await publish();
     await stage.pass(6_000);
     writeLogs();
@@ -177,7 +177,7 @@ describe('"I got nothing since yesterday"', () => {
   });
 
   it('finds an invalid message as pending while the function cannot reject it', async () => {
-    stage.faults.fateOf = ({ operation }) => (operation === 'SendMessage' ? 'failed' : 'fine');
+    stage.faults.outcomeOf = ({ operation }) => (operation === 'SendMessage' ? 'failed' : 'fine');
     const messageId = stage.publish('no event');
     await stage.pass(100);
     writeLogs();

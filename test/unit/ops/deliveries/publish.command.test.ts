@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { makePublish } from '../../../../ops/deliveries/publish.command.ts';
 import { opsRuntime } from '../../../../ops/stage/ops-runtime.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
-import { eventsToCome, proposalWith } from '../../../support/events-to-come.ts';
+import { futureEvents, proposalWith } from '../../../support/future-events.ts';
 import { aTask } from '../a-task.ts';
 
 // The options of `publish` are defined by the fields of an event catalogue. These tests use fields of each kind.
@@ -54,6 +54,6 @@ function publishing(bodies: string[]): Command {
   const makeClient = () => ({ send, middlewareStack: { add: () => {} } }) as never;
   const outputs = { AuditLogGroup: 'audit', EventsQueueUrl: 'https://sqs.example.com/events' };
   const target = localTarget(outputs, { ...opsRuntime, makeClient });
-  makePublish(eventsToCome).addTo(program.command('publish'), async act => void (await act(aTask(target))));
+  makePublish(futureEvents).addTo(program.command('publish'), async act => void (await act(aTask(target))));
   return program;
 }

@@ -2,7 +2,7 @@ import { connect, createServer } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { pickAddresses } from '../../../../lambdas/platform/egress/connections.ts';
 import { listen } from '../../../../tools/support/listen.ts';
-import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
+import { runLoopUntil, useVirtualTime } from '../../../support/virtual-time.ts';
 import { inTurn, ok, outcomeOf, request, reset, say, start } from './posting.ts';
 import type { TlsReceiver } from './tls-receiver.ts';
 
@@ -32,7 +32,7 @@ describe('the addresses of a host', () => {
     const { meant, post } = await start(say(ok), { resolve, fates });
     const outcome = post({ ...request, connectTimeoutMs: 50 });
     for (const count of [1, 2, 3]) {
-      await turnsUntil(() => meant.length === count && vi.getTimerCount() === 2);
+      await runLoopUntil(() => meant.length === count && vi.getTimerCount() === 2);
       vi.advanceTimersByTime(50);
     }
     expect(await outcome).toMatchObject({ outcome: 'timeout', cause: 'connecting', durationMs: 150 });
@@ -48,7 +48,7 @@ describe('the addresses of a host', () => {
       [1, 500],
       [2, 400],
     ] as const) {
-      await turnsUntil(() => meant.length === count && vi.getTimerCount() === 2);
+      await runLoopUntil(() => meant.length === count && vi.getTimerCount() === 2);
       vi.advanceTimersByTime(milliseconds);
     }
     expect(await outcome).toMatchObject({ outcome: 'timeout', durationMs: 900 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { byteBudget } from '../../../../lambdas/platform/egress/byte-budget.ts';
-import { type Flood, floods, playFlood, pour } from '../../../../tools/support/floods.ts';
+import { type Flood, floods, playFlood, sendFlood } from '../../../../tools/support/floods.ts';
 import type { HostileConnection } from '../../../../tools/support/hostile-tls.ts';
 import type { RecordWriter } from '../../../../tools/support/tls-records.ts';
 import { ok, request, startHostile } from './posting.ts';
@@ -66,7 +66,7 @@ describe('a reusable connection', () => {
   ])('is closed and replaced if it is idle and receives a flood of %s', async (_case, burst) => {
     const { connections, post, sockets } = await startAnswering();
     await post(request);
-    await pour(connections[0] as HostileConnection, burst);
+    await sendFlood(connections[0] as HostileConnection, burst);
     expect(sockets[0]?.bytesRead).toBeLessThan(maxBytes);
     expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
     expect(connections.map(({ write }) => write === connections[0]?.write)).toEqual([true, false]);

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { makeConnections } from '../../../../lambdas/platform/egress/connections.ts';
 import { makePinnedPost } from '../../../../lambdas/platform/egress/pinned-request.ts';
 import { ResolutionError } from '../../../../lambdas/platform/egress/resolver.ts';
-import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
+import { runLoopUntil, useVirtualTime } from '../../../support/virtual-time.ts';
 import { inTurn, ok, otherAddress, outcomeOf, postWith, publicAddress, request, reset, say, start } from './posting.ts';
 import type { Play } from './tls-receiver.ts';
 
@@ -78,7 +78,7 @@ describe('failures', () => {
     useVirtualTime();
     const { receiver, post } = await start(play);
     const outcome = post({ ...request, deadlineMs: 200 });
-    await turnsUntil(() => receiver.requests.length === 1);
+    await runLoopUntil(() => receiver.requests.length === 1);
     vi.advanceTimersByTime(200);
     expect(await outcome).toMatchObject({ outcome: 'timeout', durationMs: 200 });
   });

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { ResolutionError } from '../../../../lambdas/platform/egress/resolver.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
+import { runLoopUntil, useVirtualTime } from '../../../support/virtual-time.ts';
 import { inTurn, ok, otherAddress, outcomeOf, publicAddress, request, say, start } from './posting.ts';
 import type { Play } from './tls-receiver.ts';
 
@@ -54,7 +54,7 @@ describe('a POST that is given up', () => {
     const started = await start(silent, situation);
     const abort = new AbortController();
     const outcome = started.post({ ...request, signal: abort.signal });
-    await turnsUntil(() => isThere(started));
+    await runLoopUntil(() => isThere(started));
     vi.advanceTimersByTime(100);
     abort.abort();
     expect(await outcome).toMatchObject({ outcome: 'given_up', durationMs: 100 });
@@ -88,7 +88,7 @@ describe('a POST that is given up', () => {
     const outcome = outcomeOf(say(text), { signal: abort.signal, onAnswered: answered.resolve });
     await answered.promise;
     let turns = 0;
-    await turnsUntil(() => ++turns === 5);
+    await runLoopUntil(() => ++turns === 5);
     abort.abort();
     expect(await outcome).toMatchObject({ outcome: 'response', status: 200, bodyStart: 'some' });
   });

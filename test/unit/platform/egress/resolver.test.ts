@@ -11,7 +11,7 @@ import {
 } from '../../../../lambdas/platform/egress/resolver.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { makeUrlValidation, registrationNameServerOptions } from '../../../../lambdas/webhooks/url-validation.ts';
-import { turnsUntil } from '../../../support/virtual-time.ts';
+import { runLoopUntil } from '../../../support/virtual-time.ts';
 
 /** The time of a response in milliseconds, and its addresses or its error code. */
 type Answer = readonly [after: number, answer: readonly string[] | string];
@@ -153,7 +153,7 @@ describe('a real name server', () => {
     const rejection = expect(resolve('receiver.example.com', abort.signal)).rejects.toMatchObject({
       message: 'ECANCELLED',
     });
-    await turnsUntil(() => queries.length === 2);
+    await runLoopUntil(() => queries.length === 2);
     abort.abort();
     await rejection; // without the signal, it would end with ETIMEOUT
   });

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { makeRedaction } from '../../../../lambdas/delivery/attempt/redaction.ts';
 import { bodyText, type Redact } from '../../../../lambdas/platform/egress/body-text.ts';
-import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
+import { runLoopUntil, useVirtualTime } from '../../../support/virtual-time.ts';
 import { outcomeOf, request, say, start } from './posting.ts';
 import type { Play } from './tls-receiver.ts';
 
@@ -188,14 +188,14 @@ describe('a response', () => {
     for (const milliseconds of [300, 300, 300, 99]) {
       vi.advanceTimersByTime(milliseconds);
       let turns = 0;
-      await turnsUntil(() => ++turns === 300); // the received bytes are read
+      await runLoopUntil(() => ++turns === 300); // the received bytes are read
     }
     expect(hasEnded).toBe(false);
     vi.advanceTimersByTime(1);
     const bodyStart = expect.stringMatching(/^y{5,8}$/);
     expect(await reading).toMatchObject({ outcome: 'response', bodyStart, durationMs: 0 }); // the duration ends with the headers
     void post(request);
-    await turnsUntil(() => receiver.connections() === 2);
+    await runLoopUntil(() => receiver.connections() === 2);
   });
 
   it('is read beyond the deadline, which applies only to the headers', async () => {

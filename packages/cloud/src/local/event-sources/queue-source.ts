@@ -36,7 +36,7 @@ export function startQueueSource(source: QueueSource): () => Promise<void> {
   const { queue, invoke, batchSize, concurrency, time } = source;
   const running = new Set<Promise<void>>();
   const process = (batch: readonly Received[], done: (succeeded: readonly Received[]) => void) => {
-    const run = pass(batch)
+    const run = processBatch(batch)
       .then(done)
       .finally(() => running.delete(run));
     running.add(run);
@@ -48,7 +48,7 @@ export function startQueueSource(source: QueueSource): () => Promise<void> {
   };
 
   /** Passes a batch to the function. Returns the messages that succeeded. */
-  async function pass(batch: readonly Received[]): Promise<readonly Received[]> {
+  async function processBatch(batch: readonly Received[]): Promise<readonly Received[]> {
     const result = await invoke(JSON.stringify(eventOf(batch, queue.arn)));
     return result.outcome === 'failed' ? [] : succeeded(batch, JSON.parse(result.payload));
   }

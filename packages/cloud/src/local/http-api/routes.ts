@@ -76,8 +76,8 @@ function readThrottles(resources: readonly LiveResource[]) {
   );
   return function throttleOf(apiId: string, routeKey: string): ThrottleSettings {
     const stage = stages.get(apiId);
-    const found = stage && (stage.RouteSettings[routeKey] ?? stage.DefaultRouteSettings);
-    if (found) return { rate: found.ThrottlingRateLimit, burst: found.ThrottlingBurstLimit };
+    const settings = stage && (stage.RouteSettings[routeKey] ?? stage.DefaultRouteSettings);
+    if (settings) return { rate: settings.ThrottlingRateLimit, burst: settings.ThrottlingBurstLimit };
     throw new StartError(`The HTTP API of the route "${routeKey}" has no stage.`);
   };
 }

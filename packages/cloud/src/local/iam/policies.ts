@@ -58,7 +58,7 @@ export function isAllowed(statements: readonly Statement[], { action, resource, 
     statement =>
       statement.Action.some(pattern => covers(pattern, action)) &&
       statement.Resource.some(pattern => covers(pattern, resource)) &&
-      holds(statement, context),
+      meetsCondition(statement, context),
   );
 }
 
@@ -99,7 +99,7 @@ function expressionOf(pattern: string): RegExp {
 /** The compiled patterns of the template. */
 const expressions = new Map<string, RegExp>();
 
-function holds({ Condition: condition }: Statement, context: AccessRequest['context'] = {}): boolean {
+function meetsCondition({ Condition: condition }: Statement, context: AccessRequest['context'] = {}): boolean {
   const single = Object.entries(condition?.StringEquals ?? {});
   const each = Object.entries(condition?.['ForAllValues:StringEquals'] ?? {});
   return (

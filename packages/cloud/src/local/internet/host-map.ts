@@ -32,9 +32,9 @@ export interface NetworkSettings extends HostMapSource {
 
 export function makeHostMap({ builtIn, mappings, hostsFile }: HostMapSource): HostMap {
   const snapshotOf = (file: HostTable) => makeSnapshot(new Map([...builtIn, ...file, ...mappings]));
-  const always = snapshotOf(new Map());
+  const fixed = snapshotOf(new Map());
   const current =
-    hostsFile === undefined ? () => always : followFile(hostsFile, text => snapshotOf(parseHosts(text)), always);
+    hostsFile === undefined ? () => fixed : followFile(hostsFile, text => snapshotOf(parseHosts(text)), fixed);
 
   return {
     addressesOf: text => {
@@ -63,14 +63,14 @@ function makeSnapshot(table: HostTable) {
  * If two names have the same hash, the second one gets the next free address.
  */
 function assignAddresses(names: readonly string[]): ReadonlyMap<string, string> {
-  const taken = new Map<string, string>();
+  const assigned = new Map<string, string>();
   for (const name of [...names].sort()) {
     let slot = createHash('sha256').update(name).digest().readUInt16BE(0);
     const address = () => `${blockPrefix}.${slot >> 8}.${slot & 255}`;
-    while (taken.has(address())) slot = (slot + 1) % blockSize;
-    taken.set(address(), name);
+    while (assigned.has(address())) slot = (slot + 1) % blockSize;
+    assigned.set(address(), name);
   }
-  return new Map([...taken].map(([address, name]) => [name, address]));
+  return new Map([...assigned].map(([address, name]) => [name, address]));
 }
 
 /** The prefix of a block of public addresses, which the service accepts. */

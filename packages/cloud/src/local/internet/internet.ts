@@ -39,10 +39,10 @@ export async function startInternet(
   const hostsFile = file && resolve(file); // function processes have other working directories
   if (hostsFile !== undefined) readAtStart('hosts', hostsFile, parseHosts);
   const server = await listenOnLoopback(createServer(site.handle), site.port);
-  const names = { builtIn: [[site.name, server.port]], mappings: [...mappings], hostsFile } as const;
+  const hostMap = { builtIn: [[site.name, server.port]], mappings: [...mappings], hostsFile } as const;
   // The terminator has its own thread, because libuv accepts only one connection per iteration of an event loop. In a
   // thread that is busy with tables and queues, new connections would wait for seconds.
-  const worker = new Worker(new URL('./tls-terminator.ts', import.meta.url), { workerData: names });
+  const worker = new Worker(new URL('./tls-terminator.ts', import.meta.url), { workerData: hostMap });
   const { promise: started, resolve: start, reject: fail } = Promise.withResolvers<Listening>();
   worker.once('error', fail);
   worker.on('message', (message: TerminatorReport) => {
@@ -54,7 +54,7 @@ export async function startInternet(
   // Processes read the hosts file themselves. The watch only reports changes in the terminal.
   const unwatch = hostsFile === undefined ? undefined : watchChanges(hostsFile, parseHosts, noteChange);
   return {
-    settings: { ...names, terminatorPort },
+    settings: { ...hostMap, terminatorPort },
     authorityCertificate,
     siteUrl: `http://127.0.0.1:${server.port}`,
     stop: async () => {

@@ -21,8 +21,8 @@ function withHosts(original: Query, family: 4 | 6): Query {
   return async function resolveMapped(name, ...rest) {
     const addresses = hosts.addressesOf(name);
     if (!addresses) return original.call(this, name, ...rest);
-    const found = addresses.filter(address => isIP(address) === family);
-    if (found.length > 0) return found;
+    const matching = addresses.filter(address => isIP(address) === family);
+    if (matching.length > 0) return matching;
     const code = addresses.length === 0 ? 'ENOTFOUND' : 'ENODATA';
     const syscall = family === 4 ? 'queryA' : 'queryAaaa';
     throw Object.assign(new Error(`${syscall} ${code} ${name}`), { code, syscall, hostname: name });

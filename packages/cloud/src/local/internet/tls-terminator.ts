@@ -17,23 +17,23 @@ const unmapped = 'unmapped.invalid';
 
 const hosts = makeHostMap(workerData as HostMapSource);
 const authority = await makeCertificateAuthority();
-const unknown = await authority.contextFor(unmapped);
-const open = new Set<Socket>();
+const unknownHostContext = await authority.contextFor(unmapped);
+const openSockets = new Set<Socket>();
 /** The ports that were reported as unreachable, by name. */
 const unreachablePorts = new Map<string, number>();
 
 // One server serves all mapped hosts. The SNI of a connection contains the host name (RFC 6066 section 3).
 const server = createServer({ allowHalfOpen: true, noDelay: true }, raw => {
-  open.add(raw);
-  raw.on('close', () => open.delete(raw));
+  openSockets.add(raw);
+  raw.on('close', () => openSockets.delete(raw));
   raw.on('error', () => raw.destroy());
   const secure = new TLSSocket(raw, {
     isServer: true,
-    secureContext: unknown, // otherwise each connection would create a context
+    secureContext: unknownHostContext, // otherwise each connection would create a context
     ALPNProtocols: ['http/1.1'],
-    SNICallback: (name, answer) => {
-      if (hosts.portOf(name) === undefined) answer(null, unknown);
-      else authority.contextFor(name).then(context => answer(null, context), answer);
+    SNICallback: (name, callback) => {
+      if (hosts.portOf(name) === undefined) callback(null, unknownHostContext);
+      else authority.contextFor(name).then(context => callback(null, context), callback);
     },
   });
   secure.on('error', () => raw.destroy());
@@ -47,7 +47,7 @@ const server = createServer({ allowHalfOpen: true, noDelay: true }, raw => {
 server.listen(0, '127.0.0.1');
 await once(server, 'listening');
 parentPort?.once('message', () => {
-  for (const socket of open) socket.destroy();
+  for (const socket of openSockets) socket.destroy();
   server.close();
 });
 report({
@@ -81,8 +81,8 @@ function report(message: TerminatorReport): void {
 }
 
 /** Returns the addresses of `localhost`. Node tries the second address if the first one refuses the connection. */
-function lookUpLoopback(...[, , answer]: Parameters<LookupFunction>): void {
-  answer(null, [
+function lookUpLoopback(...[, , callback]: Parameters<LookupFunction>): void {
+  callback(null, [
     { address: '127.0.0.1', family: 4 },
     { address: '::1', family: 6 },
   ]);

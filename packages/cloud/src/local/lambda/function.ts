@@ -47,7 +47,7 @@ export function makeStartLock(): StartLock {
  */
 export function makeLocalFunction(definition: FunctionDefinition, host: FunctionHost, concurrency = 16): LocalFunction {
   const waiting: Waiting[] = [];
-  const idle: { readonly process: FunctionProcess; readonly ending: NodeJS.Timeout }[] = [];
+  const idle: { readonly process: FunctionProcess; readonly idleTimer: NodeJS.Timeout }[] = [];
   const alive = new Set<FunctionProcess>();
   const inFlight = new Set<Promise<InvocationOutcome>>();
   let isStarting = false;
@@ -56,7 +56,7 @@ export function makeLocalFunction(definition: FunctionDefinition, host: Function
     definition,
     concurrency,
     invoke: payload => {
-      if (hasEnded) return Promise.resolve(ended);
+      if (hasEnded) return Promise.resolve(runEnded);
       const { promise, resolve } = Promise.withResolvers<InvocationOutcome>();
       inFlight.add(promise);
       waiting.push({ payload, resolve });
@@ -66,7 +66,7 @@ export function makeLocalFunction(definition: FunctionDefinition, host: Function
     drain: async () => void (await Promise.all(inFlight)),
     end: () => {
       hasEnded = true;
-      for (const { resolve } of waiting.splice(0)) resolve(ended);
+      for (const { resolve } of waiting.splice(0)) resolve(runEnded);
       for (const process of alive) process.end();
     },
   };
@@ -79,23 +79,23 @@ export function makeLocalFunction(definition: FunctionDefinition, host: Function
   }
 
   async function serve(process: FunctionProcess, { payload, resolve }: Waiting): Promise<void> {
-    forget(process);
+    removeIdle(process);
     resolve(await process.invoke(payload));
-    if (alive.has(process)) rest(process);
+    if (alive.has(process)) markIdle(process);
   }
 
-  function rest(process: FunctionProcess): void {
-    const ending = setTimeout(() => {
-      forget(process); // an ending process must not receive an invocation
+  function markIdle(process: FunctionProcess): void {
+    const idleTimer = setTimeout(() => {
+      removeIdle(process); // an ending process must not receive an invocation
       process.end();
     }, idleLifetime).unref();
-    idle.push({ process, ending });
+    idle.push({ process, idleTimer });
     serveWaiting();
   }
 
-  function forget(process: FunctionProcess): void {
+  function removeIdle(process: FunctionProcess): void {
     const at = idle.findIndex(one => one.process === process);
-    if (at >= 0) clearTimeout(idle.splice(at, 1)[0]?.ending);
+    if (at >= 0) clearTimeout(idle.splice(at, 1)[0]?.idleTimer);
   }
 
   function needsProcess(): boolean {
@@ -120,12 +120,12 @@ export function makeLocalFunction(definition: FunctionDefinition, host: Function
     const { promise, resolve } = Promise.withResolvers<FunctionError | undefined>();
     const process = startProcess(definition, host.runtimeContext, {
       onReady: () => {
-        rest(process);
+        markIdle(process);
         resolve(undefined);
       },
       onExit: error => {
         alive.delete(process);
-        forget(process);
+        removeIdle(process);
         resolve(error);
         serveWaiting();
       },
@@ -147,7 +147,7 @@ interface Waiting {
  */
 const idleLifetime = 180_000;
 
-const ended: InvocationOutcome = {
+const runEnded: InvocationOutcome = {
   outcome: 'failed',
   error: { errorType: 'Sandbox.Ended', errorMessage: 'The local run is ending.' },
 };

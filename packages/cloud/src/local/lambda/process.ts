@@ -36,13 +36,13 @@ export function startProcess(
   for (const output of [child.stdout, child.stderr]) {
     if (output) createInterface({ input: output }).on('line', onLine);
   }
-  let limit = endAfter(initialisationSeconds);
+  let timer = killAfter(initialisationSeconds);
   child.on('message', (message: ProcessMessage) => {
     if (message !== 'ready' && message.outcome === 'fatal') {
       reason = message.error;
       return;
     }
-    clearTimeout(limit);
+    clearTimeout(timer);
     requestId = 'init';
     if (message === 'ready') onReady();
     else settle(message);
@@ -53,28 +53,28 @@ export function startProcess(
       const { promise, resolve } = Promise.withResolvers<InvocationOutcome>();
       settle = resolve;
       requestId = randomUUID();
-      limit = endAfter(definition.timeoutSeconds);
+      timer = killAfter(definition.timeoutSeconds);
       const deadline = Date.now() + definition.timeoutSeconds * 1000;
       child.send({ requestId, payload, deadline } satisfies Invocation);
       return promise;
     },
-    end: () => endBy({ errorType: 'Sandbox.Ended', errorMessage: 'The local cloud ended the process.' }),
+    end: () => killWith({ errorType: 'Sandbox.Ended', errorMessage: 'The local cloud ended the process.' }),
   };
 
   function onEnd(code: number | null, signal: string | null): void {
-    clearTimeout(limit);
+    clearTimeout(timer);
     const how = signal === null ? `exit status ${code}` : `signal: ${signal}`;
     const error = reason ?? failure('Runtime.ExitError', `Runtime exited with error: ${how}`);
     onExit(error);
     settle({ outcome: 'failed', error });
   }
 
-  function endAfter(seconds: number): NodeJS.Timeout {
+  function killAfter(seconds: number): NodeJS.Timeout {
     const text = `Task timed out after ${seconds.toFixed(2)} seconds`;
-    return setTimeout(() => endBy(failure('Sandbox.Timedout', text)), seconds * 1000);
+    return setTimeout(() => killWith(failure('Sandbox.Timedout', text)), seconds * 1000);
   }
 
-  function endBy(error: FunctionError): void {
+  function killWith(error: FunctionError): void {
     reason = error;
     child.kill('SIGKILL');
   }

@@ -27,7 +27,7 @@ export interface InvocationContext {
 
 /** The outcome of an invocation. */
 export type Outcome =
-  | { readonly status: 'answered'; readonly result: unknown }
+  | { readonly status: 'returned'; readonly result: unknown }
   /** The handler threw an error, or creating the handler failed. */
   | { readonly status: 'failed'; readonly error: unknown }
   /** A timeout or a fault killed the process. */

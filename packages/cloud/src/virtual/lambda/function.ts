@@ -8,9 +8,9 @@ import type { FunctionDefinition, Handler, InvocationContext, Outcome } from './
 export type VirtualFunction = ReturnType<typeof makeFunction>;
 
 /** Creates a function, which starts processes on demand and reuses them. */
-export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, world: FunctionContext<Runtime>) {
+export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, context: FunctionContext<Runtime>) {
   const { name, timeout, concurrency = Number.POSITIVE_INFINITY } = definition;
-  const { time, costs, note, ids, account, startProcess, runtimeOf } = world;
+  const { time, costs, note, ids, account, startProcess, runtimeOf } = context;
   /** The idle processes. The function reuses the most recently used process first. */
   const idle: Running[] = [];
   let alive = 0;
@@ -66,7 +66,7 @@ export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, w
     const awsRequestId = id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
     const deadline = time.now() + timeout;
     const getRemainingTimeInMillis = () => deadline - time.now();
-    const context = { awsRequestId, functionName: name, functionVersion: '1', getRemainingTimeInMillis };
+    const invocationContext = { awsRequestId, functionName: name, functionVersion: '1', getRemainingTimeInMillis };
     const cancelTimeout = time.at(deadline, () => process.kill('timeout'));
     onDeath(
       process,
@@ -80,8 +80,8 @@ export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, w
     process.work(work);
     process.deliver(() => {
       note('invocation', `${label} starts`, () => event);
-      callAsync(() => handler(event, context satisfies InvocationContext)).then(
-        result => settle({ status: 'answered', result }),
+      callAsync(() => handler(event, invocationContext satisfies InvocationContext)).then(
+        result => settle({ status: 'returned', result }),
         error => settle({ status: 'failed', error }),
       );
     });

@@ -8,7 +8,7 @@ let server: HttpServer;
 let isThrottled = false;
 const requestIds: string[] = [];
 
-const answers: Readonly<Record<string, object>> = {
+const results: Readonly<Record<string, object>> = {
   '/nothing': { statusCode: 204 },
   '/own': { statusCode: 200, headers: { 'Apigw-RequestId': 'mine' } },
 };
@@ -19,7 +19,7 @@ const echo = async (payload: string) => {
   requestIds.push(requestContext.requestId);
   if (path === '/slow') await new Promise(() => undefined);
   const echoed = { statusCode: 200, body: JSON.stringify({ path, query, size: body.length }) };
-  return { outcome: 'returned', payload: JSON.stringify(answers[path] ?? echoed) } as const;
+  return { outcome: 'returned', payload: JSON.stringify(results[path] ?? echoed) } as const;
 };
 
 /** Sends raw bytes. Returns the complete response. */

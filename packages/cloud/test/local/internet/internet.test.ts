@@ -78,14 +78,14 @@ const evaluate = (code: string): Promise<unknown> =>
 
 const writeHosts = (hosts: object): void => writeFileSync(hostsFile, JSON.stringify(hosts));
 
-const answer: RequestListener = (incoming, response) => {
+const respond: RequestListener = (incoming, response) => {
   response
     .writeHead(207, { 'Set-Cookie': ['a=1', 'b=2'] })
     .end(`${incoming.method} ${incoming.headers.host} ${incoming.url}`);
 };
 
 beforeAll(async () => {
-  plainPort = await listen(createServer(answer));
+  plainPort = await listen(createServer(respond));
   tcpPort = await listen(
     createTcpServer({ allowHalfOpen: true }, socket => {
       socket.on('error', () => undefined);
@@ -107,7 +107,7 @@ beforeAll(async () => {
     ['tcp.example.net', tcpPort],
     ['down.example.net', 1],
   ]);
-  const site = { name: 'site.example.com', port: 0, handle: answer };
+  const site = { name: 'site.example.com', port: 0, handle: respond };
   internet = await startInternet({ mappings, hostsFile, site }, (_source, text) => notes.push(text));
   const files = await writeRuntimeFiles(directory, internet.settings, internet.authorityCertificate);
   writeFileSync(join(directory, 'probe.mjs'), probe);
@@ -192,7 +192,7 @@ describe('connections', () => {
   });
 
   it('to other addresses are not redirected', async () => {
-    const code = `return new Promise((resolve, reject) => http.get('http://127.0.0.1:${plainPort}/x', answer => resolve(answer.socket.remoteAddress)).on('error', reject))`;
+    const code = `return new Promise((resolve, reject) => http.get('http://127.0.0.1:${plainPort}/x', response => resolve(response.socket.remoteAddress)).on('error', reject))`;
     expect(await evaluate(code)).toBe('127.0.0.1');
   });
 });
@@ -209,7 +209,7 @@ it('applies changes of the hosts file immediately, in running processes and in t
 });
 
 it('reports once per outage that the server of a mapped name is not listening', async () => {
-  const server = createServer(answer);
+  const server = createServer(respond);
   const port = await listen(server);
   const close = async () => {
     server.close();
@@ -217,24 +217,24 @@ it('reports once per outage that the server of a mapped name is not listening', 
     await once(server, 'close');
   };
   const request = () => evaluate("return request({ host: 'outage.example.net', agent: false })");
-  const refused = () => expect(request()).rejects.toThrow('ECONNRESET');
+  const expectReset = () => expect(request()).rejects.toThrow('ECONNRESET');
   writeHosts({ 'outage.example.net': `http://127.0.0.1:${port}` });
   const outages = () => notes.filter(text => text.includes('outage.example.net'));
 
   await close();
-  await Promise.all([refused(), refused()]);
-  await refused();
+  await Promise.all([expectReset(), expectReset()]);
+  await expectReset();
   const note = `no server listens at http://localhost:${port} (outage.example.net): start your receiver`;
   expect(outages()).toEqual([note]);
   await once(server.listen(port, '127.0.0.1'), 'listening');
   expect(await request()).toMatchObject({ status: 207 });
   await close();
-  await refused();
+  await expectReset();
   expect(outages()).toEqual([note, note]);
 });
 
 it('reaches a receiver that listens only on ::1', async () => {
-  const server = createServer(answer);
+  const server = createServer(respond);
   await once(server.listen(0, '::1'), 'listening');
   const { port } = server.address() as AddressInfo;
   writeHosts({ 'six.example.net': `http://localhost:${port}` });
@@ -259,7 +259,7 @@ it('changes only the certificate authority in the environment of the process', a
 
 it('rejects a missing or malformed hosts file', async () => {
   const bad = join(directory, 'bad.json');
-  const site = { name: 'site.example.com', port: 0, handle: answer };
+  const site = { name: 'site.example.com', port: 0, handle: respond };
   const start = () => startInternet({ hostsFile: bad, site }, () => undefined);
   await expect(start()).rejects.toThrow(/^Could not use the hosts file .*bad\.json: ENOENT/);
   writeFileSync(bad, '{');

@@ -16,15 +16,15 @@ function makeCloud(definition: Definition, faults: FaultPlan = {}) {
 
 /** Kills the process at its first call. */
 function dyingOnce(): FaultPlan {
-  const fates = ['dies_after' as const];
-  return { fateOf: () => fates.shift() };
+  const outcomes = ['dies_after' as const];
+  return { outcomeOf: () => outcomes.shift() };
 }
 
 const sources = [{ queue: 'q', concurrency: 5 }];
 
 describe('an invocation', () => {
   it.each<[string, Definition, object]>([
-    ['a response', { start: () => async () => ({ a: 1 }) }, { status: 'answered', result: { a: 1 } }],
+    ['a response', { start: () => async () => ({ a: 1 }) }, { status: 'returned', result: { a: 1 } }],
     ['an error', { start: () => () => Promise.reject(new TypeError('bad')) }, { error: new TypeError('bad') }],
     ['a timeout', { start: () => () => new Promise(() => {}) }, { status: 'died' }],
     ['a process that does not start', { start: () => Promise.reject(new Error('no key')) }, { status: 'failed' }],
@@ -77,7 +77,7 @@ describe('an invocation', () => {
       ({ call, time }) =>
       event => {
         if (event !== 'first') return time.pause(1_000);
-        void call({ service: 'other', operation: 'Do', takes: 100 }, () => ({}));
+        void call({ service: 'other', operation: 'Do', latency: 100 }, () => ({}));
         return undefined;
       };
     const functions = [{ name: 'f', timeout: 10_000, start }];

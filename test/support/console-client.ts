@@ -4,13 +4,13 @@ import { createMemoryStore } from '../../console/sessions.ts';
 const host = '127.0.0.1:4005';
 
 /** Creates a console with sessions in memory, and a client that uses the console without a browser. */
-export function startWalk(options: Pick<ConsoleOptions, 'service'> & Partial<ConsoleOptions>) {
+export function startConsole(options: Pick<ConsoleOptions, 'service'> & Partial<ConsoleOptions>) {
   const { fetch, makeLink } = createConsole({ store: createMemoryStore(), host, now: Date.now, ...options });
-  return { ...makeWalker(fetch), makeLink, fetch };
+  return { ...makeConsoleClient(fetch), makeLink, fetch };
 }
 
 /** A response of the console. */
-export interface Answer {
+export interface Page {
   readonly status: number;
   readonly headers: Headers;
   readonly html: string;
@@ -21,13 +21,13 @@ export interface Answer {
 type Form = Readonly<Record<string, string>>;
 
 /** Creates a client that stores cookies, adds the session's form token, and follows redirects unless it sends `x-stay`. */
-export function makeWalker(fetch: (request: Request) => Response | Promise<Response>) {
+export function makeConsoleClient(fetch: (request: Request) => Response | Promise<Response>) {
   const cookies = new Map<string, string>();
   let folder = '';
   let formToken = '';
   return { send, open, post, enter, signIn, cookies, folder: () => folder };
 
-  async function send(path: string, { headers = {}, ...init }: RequestInit & { headers?: Form } = {}): Promise<Answer> {
+  async function send(path: string, { headers = {}, ...init }: RequestInit & { headers?: Form } = {}): Promise<Page> {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const url = new URL(path, `http://${host}`);
     const response = await fetch(new Request(url, { ...init, headers: { host, cookie, ...headers } }));
@@ -48,28 +48,28 @@ export function makeWalker(fetch: (request: Request) => Response | Promise<Respo
     };
   }
 
-  function open(path: string, headers: Form = {}): Promise<Answer> {
+  function open(path: string, headers: Form = {}): Promise<Page> {
     return send(folder + path, { headers });
   }
 
   /** Sends a form as a page of the session does. */
-  function post(path: string, form: Form = {}, headers: Form = {}): Promise<Answer> {
+  function post(path: string, form: Form = {}, headers: Form = {}): Promise<Page> {
     const body = new URLSearchParams({ form_token: formToken, ...form });
     return send(folder + path, { method: 'POST', body, headers: { origin: `http://${host}`, ...headers } });
   }
 
   /** Signs in with the link that a terminal printed. */
-  async function enter(link: string): Promise<Answer> {
+  async function enter(link: string): Promise<Page> {
     return openFolder(await post('/link', { token: link.split('#')[1] ?? '' }));
   }
 
-  async function signIn(credentials: Form, headers: Form = {}): Promise<Answer> {
+  async function signIn(credentials: Form, headers: Form = {}): Promise<Page> {
     return openFolder(await post('/sign-in', credentials, headers));
   }
 
-  function openFolder(answer: Answer): Answer {
-    folder = /^\/[\w-]{22}(?=\/)/.exec(answer.path)?.[0] ?? folder;
-    return answer;
+  function openFolder(page: Page): Page {
+    folder = /^\/[\w-]{22}(?=\/)/.exec(page.path)?.[0] ?? folder;
+    return page;
   }
 }
 
@@ -79,7 +79,7 @@ function languageOf(headers: Form): Form {
 }
 
 /** Returns the text of a page without markup. */
-export function textOf({ html }: Answer): string {
+export function textOf({ html }: Page): string {
   return html
     .replace(/<(style|script)[\s\S]*?<\/\1>/g, '')
     .replaceAll('<wbr/>', '')

@@ -2,7 +2,7 @@ import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts
 import { makeEventFormat } from '../../lambdas/delivery/intake/event-format.ts';
 
 /** The events of a possible later release. They have required and optional fields of each kind. */
-export const eventsToCome = makeEventFormat({
+export const futureEvents = makeEventFormat({
   fields: {
     ...businessEvents.fields,
     protocolo: { kind: 'text', maxLength: 5, example: 'P-1', description: 'The protocol', option: 'protocol' },
@@ -29,9 +29,9 @@ export const eventsToCome = makeEventFormat({
 
 /** Returns a message of `proposta.recebida`. It omits undefined values. */
 export function proposalWith(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const whole = {
-    ...eventsToCome.message('proposta.recebida', { id_conta: 'acme' }, eventsToCome.exampleValues),
+  const message = {
+    ...futureEvents.message('proposta.recebida', { id_conta: 'acme' }, futureEvents.exampleValues),
     ...values,
   };
-  return Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(Object.entries(message).filter(([, value]) => value !== undefined));
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { documents, faultsOf, type Host, type Refusal, type ResponseObject } from './document.ts';
+import { documents, type ErrorBody, faultsOf, type Host, type ResponseObject } from './document.ts';
 
 /** A request to one of the hosts, and its response. */
 export interface Exchange {
@@ -13,7 +13,7 @@ export interface Exchange {
 }
 
 /** The faults of the responses and deliveries of the running test. */
-export const faultsMet: string[] = [];
+export const contractFaults: string[] = [];
 
 /** Returns the differences of a response from its description in the status, media type, headers, body or code. */
 export function responseFaults(exchange: Exchange): readonly string[] {
@@ -34,7 +34,7 @@ export function responseFaults(exchange: Exchange): readonly string[] {
 }
 
 /** Returns the differences of a delivery from its description in `webhooks`. */
-export function deliveryFaults({ method, headers, body }: Arrived): readonly string[] {
+export function deliveryFaults({ method, headers, body }: ReceivedRequest): readonly string[] {
   const content = parse(body);
   const event = String(Object(content).event);
   const { webhooks = {} } = documents.base;
@@ -58,7 +58,7 @@ export function deliveryFaults({ method, headers, body }: Arrived): readonly str
 }
 
 /** A delivery that a receiver has received. */
-export interface Arrived {
+export interface ReceivedRequest {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -94,12 +94,12 @@ function headerFaults({ headers = {} }: ResponseObject, actual: Headers): string
     return faultsOf(value, schema).map(fault => `The header ${name} (${text}): ${fault}.`);
   });
   const known = new Set(Object.keys(headers).map(name => name.toLowerCase()));
-  const undescribed = [...actual.keys()].filter(name => !known.has(name) && !isOfTransport(name));
+  const undescribed = [...actual.keys()].filter(name => !known.has(name) && !isTransportHeader(name));
   return [...described, ...undescribed.map(name => `The document does not describe the header ${name}.`)];
 }
 
 /** Returns whether HTTP servers or AWS add a header to any response, or OpenAPI describes it as a part of the content. */
-function isOfTransport(name: string): boolean {
+function isTransportHeader(name: string): boolean {
   return /^(?:connection|content-(?:length|type)|date|keep-alive|transfer-encoding|server|via|x-amzn?-.*)$/.test(name);
 }
 
@@ -111,7 +111,7 @@ function contentFaults({ content }: ResponseObject, exchange: Exchange, body: un
 }
 
 /** Returns the differences of an error body from the examples of the response. */
-function codeFaults(examples: readonly Refusal[], status: number, body: Refusal): string[] {
+function codeFaults(examples: readonly ErrorBody[], status: number, body: ErrorBody): string[] {
   const { code, error, error_description: description, status: stated, errors = [] } = body;
   if ((code ?? error) === undefined) return [];
   const isKnown = examples.some(

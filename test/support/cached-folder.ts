@@ -6,7 +6,7 @@ import path from 'node:path';
  * Returns a folder of the user's cache directory, and fills it if it is missing. If several runs fill it at the same time, the first complete
  * draft becomes the folder. The name must contain the versions of its contents.
  */
-export async function keptFolder(name: string, fill: (draft: string) => unknown): Promise<string> {
+export async function cachedFolder(name: string, fill: (draft: string) => unknown): Promise<string> {
   const cache = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'emissor');
   const folder = path.join(cache, name);
   if (existsSync(folder)) return folder;

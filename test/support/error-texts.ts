@@ -13,13 +13,13 @@ export const findings = { ...apiFindings, ...webhookFindings, ...deliveryFinding
 export type FindingName = keyof typeof findings;
 
 /** An error or a finding, in one language. */
-export interface Told {
+export interface ErrorText {
   readonly code: string;
   readonly detail: string;
 }
 
 /** Returns whether an error has the title and the texts of a row, in English and, if passed, in Portuguese. */
-export function isProblemOfTables(english: ToldProblem, portuguese: ToldProblem | undefined): boolean {
+export function isKnownProblem(english: ProblemText, portuguese: ProblemText | undefined): boolean {
   const { status, title } = english;
   const { en, pt } = Object.entries(problemTitles).find(([of]) => of === `${status}`)?.[1] ?? {};
   const rows = namesOf(problems, english, portuguese, row => row.status === status);
@@ -27,11 +27,11 @@ export function isProblemOfTables(english: ToldProblem, portuguese: ToldProblem 
 }
 
 /** Returns the names of the rows with the texts of a finding, in English and, if passed, in Portuguese. */
-export function findingNames(english: Told, portuguese: Told | undefined): readonly string[] {
+export function findingNames(english: ErrorText, portuguese: ErrorText | undefined): readonly string[] {
   return namesOf<Row>(findings, english, portuguese);
 }
 
-interface ToldProblem extends Told {
+interface ProblemText extends ErrorText {
   readonly title: string;
   readonly status: number;
 }
@@ -44,14 +44,14 @@ interface Row {
 
 function namesOf<Of extends Row>(
   table: Readonly<Record<string, Of>>,
-  english: Told,
-  portuguese: Told | undefined,
+  english: ErrorText,
+  portuguese: ErrorText | undefined,
   matches: (row: Of) => boolean = () => true,
 ): readonly string[] {
   return Object.entries(table).flatMap(([name, row]) =>
     (row.code ?? name) === english.code &&
-    isFilledIn(english.detail, row.en) &&
-    (!portuguese || isFilledIn(portuguese.detail, row.pt)) &&
+    matchesTemplate(english.detail, row.en) &&
+    (!portuguese || matchesTemplate(portuguese.detail, row.pt)) &&
     matches(row)
       ? [name]
       : [],
@@ -59,7 +59,7 @@ function namesOf<Of extends Row>(
 }
 
 /** Returns whether a text consists of a row's text and values of its parameters. */
-function isFilledIn(text: string, row: string): boolean {
+function matchesTemplate(text: string, row: string): boolean {
   const [first = '', ...others] = row.split(/\{\w+\}/);
   if (others.length === 0) return text === row;
   return text.startsWith(first) && text.endsWith(others.at(-1) ?? '') && !/[{}]|undefined/.test(text);
