@@ -34,7 +34,7 @@ export const savedQueries: Readonly<Record<'auth' | 'webhooks' | 'delivery', Rea
     },
     'right passwords in a lock': {
       fields: ['@timestamp', 'clientId', 'userId', 'ip'],
-      filterStatements: ["message = 'token.refused' and reason = 'user_locked_meanwhile'"],
+      filterStatements: ["message = 'token.refused' and reason = 'user_locked_during_login'"],
       ...newest,
     },
     'reused refresh tokens': {
@@ -49,7 +49,7 @@ export const savedQueries: Readonly<Record<'auth' | 'webhooks' | 'delivery', Rea
     },
     'secrets in use': {
       filterStatements: ['message like /^(token|revoke|introspect)\\.granted$/'],
-      statsStatements: ['max(@timestamp) as lastUsed by clientId, secretOf'],
+      statsStatements: ['max(@timestamp) as lastUsed by clientId, secretCreatedAt'],
       sort: 'lastUsed desc',
     },
     'internal errors': internalErrors,

@@ -73,7 +73,7 @@ function makePost(
   lastReadingOf: (deliveryId: string) => Reading | undefined,
 ): PinnedPost {
   const { functionName } = process;
-  return async function post({ serverName: host, path, headers, body, signal, onAnswered }) {
+  return async function post({ serverName: host, path, headers, body, signal, onResponse }) {
     const deliveryId = String(headers['webhook-id']);
     const sent = { functionName, host, path, headers, body, read: lastReadingOf(deliveryId) };
     let reaction: Reaction & Pick<Post, 'responseBody'>;
@@ -89,7 +89,7 @@ function makePost(
     if (status === 'refused') return failedPost(false, 'refused', 'ECONNREFUSED');
     await untilResponse(afterMs, signal);
     if (signal.aborted) return { outcome: 'aborted', isConnected: true };
-    onAnswered();
+    onResponse();
     const responseHeaders = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
     return {
       outcome: 'response',

@@ -5,10 +5,10 @@ import { apiFindings, message } from './findings.ts';
 const rfc3339 = /^[0-9-]{10}[Tt][0-9:]{8}(?:\.[0-9]+)?(?:[Zz]|[+-][0-9:]{5})$/;
 
 /** Matches times that generated clients send in queries, with a space instead of `T` or before the offset, or without its colon. */
-const generated = /^([0-9-]{10})[Tt ]([0-9:]{8}(?:\.[0-9]+)?) ?(?:[Zz]|([+-][0-9]{2}):?([0-9]{2}))$/;
+const clientFormat = /^([0-9-]{10})[Tt ]([0-9:]{8}(?:\.[0-9]+)?) ?(?:[Zz]|([+-][0-9]{2}):?([0-9]{2}))$/;
 
 /** Matches such times if the `+` of the offset was not percent-encoded. A query decodes it to a space. */
-const plusNotEncoded = /^[0-9-]{10}[Tt ][0-9:]{8}(?:\.[0-9]+)? {1,2}[0-9]{2}:?[0-9]{2}$/;
+const unencodedPlus = /^[0-9-]{10}[Tt ][0-9:]{8}(?:\.[0-9]+)? {1,2}[0-9]{2}:?[0-9]{2}$/;
 
 const error = message(apiFindings.date_time);
 
@@ -39,7 +39,7 @@ export const queryDateTime = z.pipe(
   z.pipe(
     z
       .string()
-      .check(z.refine(text => !plusNotEncoded.test(text), { error: message(apiFindings.plus_sign), abort: true })),
+      .check(z.refine(text => !unencodedPlus.test(text), { error: message(apiFindings.plus_sign), abort: true })),
     z.transform(toRfc3339),
   ),
   dateTime,
@@ -47,7 +47,7 @@ export const queryDateTime = z.pipe(
 
 /** Converts the formats of generated clients to RFC 3339. Returns other strings unchanged. */
 function toRfc3339(text: string): string {
-  const [, date, time, hours, minutes] = generated.exec(text) ?? [];
+  const [, date, time, hours, minutes] = clientFormat.exec(text) ?? [];
   if (date === undefined) return text;
   return `${date}T${time}${hours === undefined ? 'Z' : `${hours}:${minutes}`}`;
 }

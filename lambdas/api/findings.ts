@@ -2,7 +2,7 @@ import type { ValuesParameter } from '../platform/text-template.ts';
 import { fillInBoth, type Texts } from './language.ts';
 
 /** An error in a request, with its location and a message that explains the correction. */
-export type Finding = FindingPlace & { readonly code: string; readonly detail: Texts };
+export type Finding = FindingLocation & { readonly code: string; readonly detail: Texts };
 
 /** A table of findings, by case. Messages never repeat values of the request. `{name}` is a placeholder for another value. */
 export type FindingTable = Readonly<Record<string, FindingCase>>;
@@ -36,11 +36,11 @@ export const apiFindings = {
 } as const satisfies FindingTable;
 
 export function finding<Case extends FindingCase>(
-  place: FindingPlace,
+  location: FindingLocation,
   { code, en, pt }: Case,
   ...[values = {}]: ValuesParameter<Case['en']>
 ): Finding {
-  return { ...place, code, detail: fillInBoth({ en, pt }, values) };
+  return { ...location, code, detail: fillInBoth({ en, pt }, values) };
 }
 
 /**
@@ -52,9 +52,9 @@ export function message({ en, pt }: FindingCase & { readonly code: 'invalid_valu
 }
 
 /** Converts the text of a zod issue to a finding. Uses the text for both languages if `message` did not create it. */
-export function findingOf(place: FindingPlace, issueMessage: string): Finding {
+export function findingOf(location: FindingLocation, issueMessage: string): Finding {
   const [en = '', pt = en] = issueMessage.split('\n');
-  return { ...place, code: 'invalid_value', detail: { en, pt } };
+  return { ...location, code: 'invalid_value', detail: { en, pt } };
 }
 
 interface FindingCase extends Texts {
@@ -62,4 +62,4 @@ interface FindingCase extends Texts {
 }
 
 /** The location of an error, which is a JSON Pointer (RFC 6901) into the body or the name of a query parameter. */
-type FindingPlace = { readonly pointer: string } | { readonly parameter: string };
+type FindingLocation = { readonly pointer: string } | { readonly parameter: string };

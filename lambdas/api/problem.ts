@@ -67,7 +67,7 @@ export class Problem extends Error {
 }
 
 /** Returns the problem with the specified name, for the caller to throw. */
-export type Refuse<Name extends string> = (name: Name, extras?: Omit<ProblemExtras, 'values'>) => Problem;
+export type MakeProblem<Name extends string> = (name: Name, extras?: Omit<ProblemExtras, 'values'>) => Problem;
 
 /** Returns the Retry-After header. */
 export function retryAfter(seconds: number): Record<string, string> {

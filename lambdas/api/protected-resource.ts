@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
-import type { protectedResourceMetadata } from '../auth/answers.ts';
 import { scopes } from '../auth/principals/scope.ts';
+import type { protectedResourceMetadata } from '../auth/responses.ts';
 import { jsonResponse, type PublicHandler } from './route.ts';
 import { apiRoutes } from './routes.ts';
 

@@ -1,9 +1,9 @@
 import { bodyBytes, type HttpRequest } from '../platform/http.ts';
-import type { Refuse } from './problem.ts';
+import type { MakeProblem } from './problem.ts';
 
 /** Checks the size of a body. @throws {Problem} 413 if the body is too large. */
-export function assertBodySize(bytes: Buffer, refuse: Refuse<'payload_too_large'>): void {
-  if (bytes.length > maximumBodyBytes) throw refuse('payload_too_large');
+export function assertBodySize(bytes: Buffer, makeProblem: MakeProblem<'payload_too_large'>): void {
+  if (bytes.length > maximumBodyBytes) throw makeProblem('payload_too_large');
 }
 
 /**
@@ -14,34 +14,34 @@ export function assertBodySize(bytes: Buffer, refuse: Refuse<'payload_too_large'
  */
 export function parseJsonBody(
   request: Pick<HttpRequest, 'headers' | 'body' | 'isBase64Encoded'>,
-  refuse: Refuse<ParsingRefusal>,
+  makeProblem: MakeProblem<ParsingProblemName>,
   isOptional = false,
 ): unknown {
   const bytes = bodyBytes(request);
   if (isOptional && bytes.length === 0) return {};
   if (!isJson(request.headers['content-type'])) {
-    throw refuse('unsupported_media_type', { headers: { accept: 'application/json' } });
+    throw makeProblem('unsupported_media_type', { headers: { accept: 'application/json' } });
   }
-  assertBodySize(bytes, refuse);
+  assertBodySize(bytes, makeProblem);
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw refuse('body_not_utf8');
+    throw makeProblem('body_not_utf8');
   }
-  if (text.trim() === '') throw refuse('body_empty');
+  if (text.trim() === '') throw makeProblem('body_empty');
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw refuse('body_not_json');
+    throw makeProblem('body_not_json');
   }
-  if (findDuplicateName(text) !== undefined) throw refuse('body_repeats_name');
+  if (findDuplicateName(text) !== undefined) throw makeProblem('body_repeats_name');
   return isOptional && value === null ? {} : value;
 }
 
 /** The errors that parsing can find in a body. */
-type ParsingRefusal =
+type ParsingProblemName =
   | 'unsupported_media_type'
   | 'payload_too_large'
   | 'body_not_utf8'

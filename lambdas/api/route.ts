@@ -3,7 +3,7 @@ import type { Principal } from '../auth/sessions/bearer.ts';
 import type { HttpRequest, HttpResponse } from '../platform/http.ts';
 import type { OperationId, OperationOf, RouteOperation, RouteTable } from '../platform/route-table.ts';
 import type { RequiredScope } from './authorization.ts';
-import { Problem, type ProblemTable, type Refuse } from './problem.ts';
+import { type MakeProblem, Problem, type ProblemTable } from './problem.ts';
 import { bodyProblems } from './problems.ts';
 
 export interface AuthorizedRequest {
@@ -14,20 +14,22 @@ export interface AuthorizedRequest {
 }
 
 /** An authorized request of an operation, with the function that creates the operation's errors. */
-export interface RequestContext<Refusal extends string> extends AuthorizedRequest {
-  readonly refuse: Refuse<Refusal>;
+export interface RequestContext<ProblemName extends string> extends AuthorizedRequest {
+  readonly makeProblem: MakeProblem<ProblemName>;
 }
 
-export type ContextOf<Table extends RouteTable, Id extends OperationId<Table>> = RequestContext<RefusalOf<Table, Id>>;
+export type ContextOf<Table extends RouteTable, Id extends OperationId<Table>> = RequestContext<
+  ProblemNameOf<Table, Id>
+>;
 
 /** The errors that an operation's handler may throw. Its route lists them. An operation with a body also has the errors of every body. */
-export type RefusalOf<Table extends RouteTable, Id extends OperationId<Table>> = Id extends unknown
+export type ProblemNameOf<Table extends RouteTable, Id extends OperationId<Table>> = Id extends unknown
   ?
-      | OperationOf<Table, Id>['refusals'][number]
-      | (OperationOf<Table, Id> extends { readonly takesBody: true } ? BodyRefusal : never)
+      | OperationOf<Table, Id>['errors'][number]
+      | (OperationOf<Table, Id> extends { readonly takesBody: true } ? BodyProblemName : never)
   : never;
 
-export type BodyRefusal = keyof typeof bodyProblems;
+export type BodyProblemName = keyof typeof bodyProblems;
 
 /** Handles a method that requires no token. */
 export type PublicHandler = (request: HttpRequest) => HttpResponse;
@@ -36,7 +38,7 @@ export type PublicHandler = (request: HttpRequest) => HttpResponse;
 export type Handlers<Table extends RouteTable> = {
   readonly [Id in OperationId<Table>]: OperationOf<Table, Id>['access'] extends 'public'
     ? PublicHandler
-    : RouteHandler<RefusalOf<Table, Id>>;
+    : RouteHandler<ProblemNameOf<Table, Id>>;
 };
 
 /** A path of a route table, with the endpoint of each method. */
@@ -66,12 +68,12 @@ export function resourcesOf<Table extends RouteTable<RequiredScope | 'public'>>(
   problems: ProblemTable,
   handlers: Handlers<Table>,
 ): readonly Resource[] {
-  const refuse = Problem.from<ProblemTable>({ ...bodyProblems, ...problems });
+  const makeProblem = Problem.from<ProblemTable>({ ...bodyProblems, ...problems });
   const byId: Readonly<Record<string, unknown>> = handlers;
   const endpointOf = (id: string, { access, takesBody }: RouteOperation<RequiredScope | 'public'>): Endpoint => {
     if (access === 'public') return { access, handle: byId[id] as PublicHandler };
     const handle = byId[id] as RouteHandler<string>;
-    return { access, takesBody: takesBody === true, handle: request => handle({ ...request, refuse }) };
+    return { access, takesBody: takesBody === true, handle: request => handle({ ...request, makeProblem }) };
   };
   return Object.values(table).map(({ path, operations }) => ({
     path,
@@ -116,4 +118,4 @@ export function jsonResponse<Schema extends z.ZodMiniType = never>(
 export const noContent: HttpResponse = { statusCode: 204, headers: { 'cache-control': 'no-store' } };
 
 /** Handles the requests of an operation. @throws {Problem} to reject a request. */
-type RouteHandler<Refusal extends string> = (context: RequestContext<Refusal>) => Promise<HttpResponse>;
+type RouteHandler<ProblemName extends string> = (context: RequestContext<ProblemName>) => Promise<HttpResponse>;

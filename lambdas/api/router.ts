@@ -1,6 +1,6 @@
 import { makeBearerAuthentication, type Principal } from '../auth/sessions/bearer.ts';
 import { isUnavailable } from '../platform/aws/dynamo.ts';
-import { bodyBytes, type HttpRequest, type HttpResponse, isRefusal } from '../platform/http.ts';
+import { bodyBytes, type HttpRequest, type HttpResponse, isRejection } from '../platform/http.ts';
 import { describeError, type Log } from '../platform/telemetry.ts';
 import { authorize } from './authorization.ts';
 import type { Finding } from './findings.ts';
@@ -53,7 +53,7 @@ export function makeApi({ environment, log, resources, ...parts }: ApiParts) {
       log.warn('api.refused', { ...logFields(), ...details });
       const language = preferredLanguage(request.headers['accept-language']);
       const response = toProblemResponse(problem, { docsUrl, requestId, language });
-      return problem === error ? { ...response, [isRefusal]: true } : response;
+      return problem === error ? { ...response, [isRejection]: true } : response;
     }
   };
 }

@@ -6,6 +6,6 @@ export const apiRoutes = {
   ProtectedResource: {
     path: '/.well-known/oauth-protected-resource',
     throttle: 'public',
-    operations: { getProtectedResourceMetadata: { method: 'GET', access: 'public', refusals: [] } },
+    operations: { getProtectedResourceMetadata: { method: 'GET', access: 'public', errors: [] } },
   },
 } as const satisfies RouteTable<RequiredScope | 'public', never>;

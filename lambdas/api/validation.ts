@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import { apiFindings, type Finding, finding, findingOf } from './findings.ts';
-import type { Refuse } from './problem.ts';
+import type { MakeProblem } from './problem.ts';
 
 /** Validates a JSON body or query parameters. Returns the value or all findings. Findings never repeat values. */
 export function validate<Schema extends z.ZodMiniType>(schema: Schema, body: unknown): Validation<z.output<Schema>> {
@@ -17,16 +17,16 @@ export function validate<Schema extends z.ZodMiniType>(schema: Schema, body: unk
 export function requireValid<Schema extends z.ZodMiniType>(
   schema: Schema,
   body: unknown,
-  refuse: Refuse<'validation_failed'>,
+  makeProblem: MakeProblem<'validation_failed'>,
 ): z.output<Schema> {
   const { value, findings } = validate(schema, body);
-  if (value === undefined) throw refuse('validation_failed', { errors: findings });
+  if (value === undefined) throw makeProblem('validation_failed', { errors: findings });
   return value;
 }
 
 /** A valid value, or all findings on an invalid one. */
-interface Validation<T> {
-  readonly value: T | undefined;
+interface Validation<Value> {
+  readonly value: Value | undefined;
   readonly findings: readonly Finding[];
 }
 

@@ -35,10 +35,10 @@ export class OAuthError extends Error {
    * Returns the function that creates the errors of a table. The linter allows this call only in endpoint wrappers. They pass the
    * function to other code, limited to the errors of the operation.
    */
-  static from<Case extends OAuthCase>(table: Readonly<Record<Case, OAuthRow>>): Refuse<Case> {
+  static from<Case extends OAuthCase>(table: Readonly<Record<Case, OAuthRow>>): MakeOAuthError<Case> {
     return (oauthCase, detail) => new OAuthError(oauthCase, table[oauthCase], detail);
   }
 }
 
 /** Returns the error of a row, for the caller to throw. */
-export type Refuse<Case extends OAuthCase> = (oauthCase: Case, detail?: OAuthErrorDetail) => OAuthError;
+export type MakeOAuthError<Case extends OAuthCase> = (oauthCase: Case, detail?: OAuthErrorDetail) => OAuthError;

@@ -10,7 +10,7 @@ export const authRoutes = {
         method: 'POST',
         access: 'client',
         takesBody: true,
-        refusals: [
+        errors: [
           'grant_type_missing',
           'grant_unsupported',
           'grant_not_allowed',
@@ -25,8 +25,8 @@ export const authRoutes = {
           'client_rate_limit',
           'scope_of_no_role',
           'scope_wider',
-          'credentials_refused',
-          'refresh_token_refused',
+          'credentials_rejected',
+          'refresh_token_rejected',
         ],
       },
     },
@@ -39,24 +39,24 @@ export const authRoutes = {
         method: 'POST',
         access: 'client',
         takesBody: true,
-        refusals: ['token_missing', 'token_of_another_client'],
+        errors: ['token_missing', 'token_of_another_client'],
       },
     },
   },
   Introspect: {
     path: '/oauth/v1/introspect',
     throttle: 'auth',
-    operations: { introspectToken: { method: 'POST', access: 'client', takesBody: true, refusals: ['token_missing'] } },
+    operations: { introspectToken: { method: 'POST', access: 'client', takesBody: true, errors: ['token_missing'] } },
   },
   Jwks: {
     path: '/.well-known/jwks.json',
     throttle: 'public',
-    operations: { getKeys: { method: 'GET', access: 'public', refusals: [] } },
+    operations: { getKeys: { method: 'GET', access: 'public', errors: [] } },
   },
   Metadata: {
     path: '/.well-known/oauth-authorization-server',
     throttle: 'public',
-    operations: { getServerMetadata: { method: 'GET', access: 'public', refusals: [] } },
+    operations: { getServerMetadata: { method: 'GET', access: 'public', errors: [] } },
   },
 } as const satisfies RouteTable<'client' | 'public', OAuthCase>;
 
@@ -64,7 +64,7 @@ export const authRoutes = {
 export type OAuthCase = keyof typeof oauthCases;
 
 /** The errors of every endpoint that reads a form. */
-export type FormRefusal = keyof typeof formCases | 'method_not_post';
+export type FormCase = keyof typeof formCases | 'method_not_post';
 
 /**
  * A table of errors of the OAuth endpoints, by name. Their codes are from RFC 6749 section 5.2 if it defines one. Descriptions are plain
@@ -79,7 +79,7 @@ export type OAuthRow = readonly [status: number, error: string, description: str
 export const pathCases = {
   method_not_post: [405, 'invalid_request', 'The request method must be POST.'],
   method_not_get: [405, 'invalid_request', 'The request method must be GET.'],
-  no_such_path: [404, 'invalid_request', 'This path does not exist.'],
+  not_found: [404, 'invalid_request', 'This path does not exist.'],
 } as const satisfies OAuthTable;
 
 /** The errors of every endpoint that reads a form and authenticates a client. */
@@ -98,7 +98,11 @@ export const formCases = {
     'invalid_client',
     'Client credentials are missing. Send client_id and client_secret in the body or by HTTP Basic.',
   ],
-  client_two_ways: [400, 'invalid_request', 'Send the client credentials in the body or by HTTP Basic, not both.'],
+  client_credentials_duplicated: [
+    400,
+    'invalid_request',
+    'Send the client credentials in the body or by HTTP Basic, not both.',
+  ],
   client_ids_differ: [
     400,
     'invalid_request',
@@ -109,13 +113,13 @@ export const formCases = {
     'invalid_request',
     'The Basic credentials are malformed. Send client_id:client_secret in base64, each part percent-encoded as UTF-8.',
   ],
-  client_refused: [401, 'invalid_client', 'Client authentication failed.'],
+  client_rejected: [401, 'invalid_client', 'Client authentication failed.'],
 } as const satisfies OAuthTable;
 
 /** The service faults of every endpoint. */
 export const serviceCases = {
   dependency_unavailable: [503, 'temporarily_unavailable', 'The service is busy. Try again in a moment.'],
-  unforeseen: [500, 'server_error', 'An internal error occurred.'],
+  internal_error: [500, 'server_error', 'An internal error occurred.'],
 } as const satisfies OAuthTable;
 
 /** All errors of {auth_url}. */
@@ -141,8 +145,8 @@ export const oauthCases = {
   client_rate_limit: [429, 'temporarily_unavailable', 'The client has sent too many wrong passwords. Try again later.'],
   scope_of_no_role: [400, 'invalid_scope', 'The role of the user allows none of the requested scopes.'],
   scope_wider: [400, 'invalid_scope', 'The requested scope exceeds the scope originally granted.'],
-  credentials_refused: [400, 'invalid_grant', 'The username or password is wrong, or the user may not log in now.'],
-  refresh_token_refused: [400, 'invalid_grant', 'The refresh token is invalid, expired or revoked.'],
+  credentials_rejected: [400, 'invalid_grant', 'The username or password is wrong, or the user may not log in now.'],
+  refresh_token_rejected: [400, 'invalid_grant', 'The refresh token is invalid, expired or revoked.'],
   token_of_another_client: [400, 'invalid_request', 'The token was issued to another client.'],
   ...serviceCases,
 } as const satisfies OAuthTable;

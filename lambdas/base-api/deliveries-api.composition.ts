@@ -14,7 +14,7 @@ import { makeReplayStore } from '../delivery/replay/replay-store.ts';
 import { makeReadHistory } from '../delivery/store/delivery-history.ts';
 import { makeDeliveryStore } from '../delivery/store/delivery-store.ts';
 import { makeFindDeliveryWithWebhook, makeFindWebhook } from '../delivery/store/find-webhook.ts';
-import { makeReadAnswers } from '../delivery/store/read-answers.ts';
+import { makeReadResponses } from '../delivery/store/read-responses.ts';
 import type { Environment } from '../platform/environment.ts';
 import { makeRandomIds } from '../platform/identifiers.ts';
 import { makeKeyring } from '../platform/keyring.ts';
@@ -60,7 +60,7 @@ export function composeDeliveriesApi(
         ...makeDeliveryHandlers({
           ...shared,
           findDeliveryWithWebhook: makeFindDeliveryWithWebhook(store, environment.webhooksTable),
-          readAnswers: makeReadAnswers(stored),
+          readResponses: makeReadResponses(stored),
           readHistory,
           limits,
           resend: makeResend(shared),

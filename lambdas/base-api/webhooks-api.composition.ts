@@ -4,7 +4,7 @@ import { resourcesOf } from '../api/route.ts';
 import { makeApi } from '../api/router.ts';
 import { apiRoutes } from '../api/routes.ts';
 import { makeCountRegistration } from '../delivery/api/request-limits.ts';
-import { makeReadWithoutWebhook } from '../delivery/intake/without-webhook.ts';
+import { makeReadUnregisteredEvents } from '../delivery/intake/unregistered-events.ts';
 import { makeSlowSinceReader } from '../delivery/lanes/slow-since.ts';
 import { makeEncryption } from '../platform/encryption.ts';
 import type { Environment } from '../platform/environment.ts';
@@ -47,7 +47,7 @@ export function composeWebhooksApi(
           ...time,
           store: makeWebhookStore({ dynamo, table: environment.webhooksTable }),
           readSlowSince: makeSlowSinceReader(deliveries),
-          readWithoutWebhook: makeReadWithoutWebhook(deliveries),
+          readUnregisteredEvents: makeReadUnregisteredEvents(deliveries),
           encryption: makeEncryption(keyring, random),
           urls: makeUrlValidation({ ...time, resolve, ownHosts: environment.ownHosts }),
           countRegistration: makeCountRegistration({ ...environment, ...deliveries }),

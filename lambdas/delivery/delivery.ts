@@ -32,7 +32,7 @@ export interface AttemptRecord {
   /** The first KiB of the response body. The `Authorization` value that was sent is masked. */
   readonly response: string | null;
   /** The id of the item that contains the response, if it has its own item. `response` is null until that item is read. */
-  readonly answerId?: string;
+  readonly responseId?: string;
 }
 
 /**
@@ -84,7 +84,7 @@ export interface Delivery {
   readonly charged: number;
   /** The number of consecutive internal errors. Each of them doubles the wait. They are not charged. */
   readonly internalErrors: number;
-  /** The latest attempts, oldest first. `keptAttempts` limits their number. */
+  /** The latest attempts, oldest first. `maxStoredAttempts` limits their number. */
   readonly attempts: readonly AttemptRecord[];
   /** Set while the state is `pending`. */
   readonly wait?: Wait;
@@ -124,7 +124,7 @@ export function isDeliveryId(text: string): boolean {
 }
 
 /** The maximum number of attempts stored with a delivery. It limits the size of the item. */
-export const keptAttempts = 30;
+export const maxStoredAttempts = 30;
 
 export type NewDelivery = Pick<
   Delivery,

@@ -83,7 +83,7 @@ type SendCalls = ReadonlyMap<WaitingDelivery, Promise<readonly WaitingDelivery[]
  * Sends the message of a stored delivery, and returns whether the queue accepted it. If not, the function logs the failure, and the sweeper
  * resends the message when the delivery is overdue. Never throws.
  */
-export async function sendOrLeave(
+export async function trySend(
   queue: Pick<AttemptQueue, 'send'>,
   delivery: WaitingDelivery,
   { log }: Pick<DeliveryTelemetry, 'log'>,
@@ -98,7 +98,7 @@ export async function sendOrLeave(
 }
 
 /** Sends the messages of up to ten stored deliveries in one call. Returns the deliveries whose messages may not have been accepted. */
-export async function sendAllOrLeave(
+export async function trySendAll(
   queue: Pick<AttemptQueue, 'sendAll'>,
   deliveries: readonly WaitingDelivery[],
   { log }: Pick<DeliveryTelemetry, 'log'>,
@@ -120,7 +120,7 @@ export async function sendNext(
   { wait, ...delivery }: Delivery,
   telemetry: Pick<DeliveryTelemetry, 'log'>,
 ): Promise<void> {
-  if (wait && waitsInQueue(wait)) await sendOrLeave(queue, { ...delivery, wait }, telemetry);
+  if (wait && waitsInQueue(wait)) await trySend(queue, { ...delivery, wait }, telemetry);
 }
 
 function messageOf(

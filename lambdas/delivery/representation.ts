@@ -1,6 +1,12 @@
 import * as z from 'zod/mini';
 import { isoTime } from '../platform/clock.ts';
-import { type AttemptRecord, type AttemptResult, type Delivery, type DeliveryState, keptAttempts } from './delivery.ts';
+import {
+  type AttemptRecord,
+  type AttemptResult,
+  type Delivery,
+  type DeliveryState,
+  maxStoredAttempts,
+} from './delivery.ts';
 import { failureCauses } from './failure-causes.ts';
 
 export const wireStates = {
@@ -94,7 +100,7 @@ export function toDeliveryDetail(delivery: Delivery): DeliveryDetail {
   return {
     ...toDeliveryRecord(delivery),
     corpo: delivery.body,
-    tentativas: delivery.attempts.slice(-keptAttempts).map(toAttemptRecord),
+    tentativas: delivery.attempts.slice(-maxStoredAttempts).map(toAttemptRecord),
   };
 }
 
@@ -102,8 +108,8 @@ export function toDeliveryDetail(delivery: Delivery): DeliveryDetail {
  * Returns the function that shows deliveries while `webhookId` is registered. It shows a pending delivery of an earlier registration as
  * cancelled, because the consumer cancels the delivery when its attempt is due.
  */
-export function asShown(webhookId: string | undefined) {
-  return function shown(delivery: Delivery): Delivery {
+export function toDisplayed(webhookId: string | undefined) {
+  return function displayed(delivery: Delivery): Delivery {
     if (delivery.state !== 'pending' || delivery.webhookId === webhookId) return delivery;
     const { wait: _, ...rest } = delivery;
     return { ...rest, state: 'cancelled' };

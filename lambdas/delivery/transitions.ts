@@ -6,7 +6,7 @@ import {
   type AttemptRecord,
   type Delivery,
   isTest,
-  keptAttempts,
+  maxStoredAttempts,
   settled,
   type Wait,
   type WaitingDelivery,
@@ -16,7 +16,7 @@ import {
 export const maxQueueDelay = 900_000;
 
 /** The sweeper resends the message of an attempt that is overdue by this many milliseconds. */
-export const overdueAfter = 120_000;
+export const overdueThreshold = 120_000;
 
 /** A delivery fails if internal errors or a lack of slots have prevented its attempts for this many milliseconds. */
 export const maxAge = 10 * 24 * 60 * 60_000;
@@ -136,7 +136,7 @@ export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingD
  */
 export function expedited(delivery: WaitingDelivery, now: number): WaitingDelivery | undefined {
   const { nextAttemptAt } = delivery.wait;
-  const inFlightUntil = sweeperActsAt(delivery.wait) - resendDelay(delivery.wait) + overdueAfter;
+  const inFlightUntil = sweeperActsAt(delivery.wait) - resendDelay(delivery.wait) + overdueThreshold;
   if (nextAttemptAt <= now && now < inFlightUntil) return undefined;
   const originalDueAt = delivery.expedited?.originalDueAt ?? nextAttemptAt;
   return { ...delivery, expedited: { at: now, originalDueAt }, wait: waitOf(0, now) };
@@ -148,7 +148,7 @@ export function expedited(delivery: WaitingDelivery, now: number): WaitingDelive
  */
 export function waitAfterSweep({ claimedUntil, ...wait }: Wait, now: number): Wait {
   if (claimedUntil === undefined && !waitsInQueue(wait)) {
-    return { ...wait, claimedUntil: Math.max(wait.nextAttemptAt, now) + overdueAfter };
+    return { ...wait, claimedUntil: Math.max(wait.nextAttemptAt, now) + overdueThreshold };
   }
   const next = { ...wait, overdueCount: wait.overdueCount + 1 };
   return { ...next, sweepAt: now + resendDelay(next) };
@@ -156,20 +156,20 @@ export function waitAfterSweep({ claimedUntil, ...wait }: Wait, now: number): Wa
 
 /** Returns the time after which the sweeper resends a message that became available, in milliseconds. */
 function resendDelay({ overdueCount }: Wait): number {
-  return overdueAfter * 2 ** overdueCount;
+  return overdueThreshold * 2 ** overdueCount;
 }
 
 /** Adds a record. Consecutive internal errors share one record, so that ten days of internal errors do not displace all other records. */
 function withRecord(attempts: readonly AttemptRecord[], record: AttemptRecord): readonly AttemptRecord[] {
   const repeats = record.result === 'internal' && attempts.at(-1)?.result === 'internal';
-  return [...(repeats ? attempts.slice(0, -1) : attempts), record].slice(-keptAttempts);
+  return [...(repeats ? attempts.slice(0, -1) : attempts), record].slice(-maxStoredAttempts);
 }
 
 function waitOf(waitMs: number, now: number): Wait {
   const nextAttemptAt = now + Math.round(waitMs);
-  const sweepAt = waitMs <= maxQueueDelay ? nextAttemptAt + overdueAfter : nextAttemptAt - sentBeforeDue;
+  const sweepAt = waitMs <= maxQueueDelay ? nextAttemptAt + overdueThreshold : nextAttemptAt - sendLeadTime;
   return { nextAttemptAt, sweepAt, overdueCount: 0 };
 }
 
 /** The sweeper, which runs every minute, sends the message of a long wait this many milliseconds before the attempt is due. */
-const sentBeforeDue = 60_000;
+const sendLeadTime = 60_000;

@@ -4,10 +4,10 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 export type HttpRequest = APIGatewayProxyEventV2;
 
 /** A response to an HTTP API (payload format 2.0). */
-export type HttpResponse = APIGatewayProxyStructuredResultV2 & { readonly [isRefusal]?: true };
+export type HttpResponse = APIGatewayProxyStructuredResultV2 & { readonly [isRejection]?: true };
 
 /** Marks a response that rejects an invalid request, which is not a service fault, regardless of its status. JSON omits symbols. */
-export const isRefusal: unique symbol = Symbol('isRefusal');
+export const isRejection: unique symbol = Symbol('isRejection');
 
 /** Returns the unchanged bytes of the body. HTTP APIs encode forms as base64. */
 export function bodyBytes(request: Pick<HttpRequest, 'body' | 'isBase64Encoded'>): Buffer {

@@ -2,7 +2,7 @@ import { createPrivateKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { DecryptCommand, type KMSClient } from '@aws-sdk/client-kms';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { Dynamo, StoreParts } from './aws/dynamo.ts';
-import { makeKeptCalls } from './kept-calls.ts';
+import { makeCallCache } from './call-cache.ts';
 import type { After } from './timer.ts';
 
 export const keyKinds = ['signing', 'mac', 'encryption'] as const;
@@ -66,9 +66,9 @@ export function makeKeyring({
   readonly kms?: Pick<KMSClient, 'send'>;
   readonly after: After;
 }) {
-  const lists = makeKeptCalls<KeyKind, readonly KeyringKey[]>({ now, after });
+  const lists = makeCallCache<KeyKind, readonly KeyringKey[]>({ now, after });
   const rereadAt = new Map<KeyKind, number>();
-  const opened = makeKeptCalls<string, KeyObject>({ now, after });
+  const opened = makeCallCache<string, KeyObject>({ now, after });
 
   return { list, active, find, open, prefetch };
 
@@ -84,13 +84,13 @@ export function makeKeyring({
 
   /** Returns the key with an id, even if the cache does not contain it yet, or `undefined` if it does not exist. */
   async function find(kind: KeyKind, keyId: string): Promise<KeyringKey | undefined> {
-    const isWanted = (key: KeyringKey) => key.keyId === keyId;
-    const known = (await list(kind)).find(isWanted);
-    if (known) return known;
+    const hasKeyId = (key: KeyringKey) => key.keyId === keyId;
+    const cached = (await list(kind)).find(hasKeyId);
+    if (cached) return cached;
     const mayReread = now() - (rereadAt.get(kind) ?? Number.NEGATIVE_INFINITY) >= rereadInterval;
     if (mayReread) rereadAt.set(kind, now());
     const keys = lists.get(kind, mayReread ? 0 : cacheLifetime, () => readKeys(dynamo, table, kind));
-    return (await keys).find(isWanted);
+    return (await keys).find(hasKeyId);
   }
 
   /**
@@ -119,7 +119,7 @@ export function makeKeyring({
     const moment = now();
     const latest = keys.filter(key => key.activeFrom <= moment).at(-1);
     if (latest) return latest;
-    lists.forget(kind); // the deployment may create the first key at any time
+    lists.remove(kind); // the deployment may create the first key at any time
     throw new KeyNotFoundError(kind);
   }
 

@@ -1,18 +1,18 @@
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { Context } from 'aws-lambda';
-import { type HttpRequest, type HttpResponse, isRefusal } from './http.ts';
+import { type HttpRequest, type HttpResponse, isRejection } from './http.ts';
 import { describeError, type Telemetry } from './telemetry.ts';
 
 /**
  * Creates the handler of a function. The handler adds the invocation to log lines, logs errors and writes metrics. It never logs events,
  * because they contain passwords, tokens, secrets or business data.
  *
- * @param checkItself - the self-check before the version receives traffic. @default - checks only that the function starts
+ * @param selfCheck - the self-check before the version receives traffic. @default - checks only that the function starts
  */
 export function makeHandler<Event, Result>(
   { log, startInvocation, metrics }: Telemetry,
   run: (event: Event, context: Context) => Promise<Result>,
-  checkItself: () => Promise<unknown> = async () => {},
+  selfCheck: () => Promise<unknown> = async () => {},
 ) {
   // An early response before the timeout is disabled, because unfinished work would continue when Lambda thaws the process.
   return middy<Event, Result | undefined>({ timeoutEarlyInMillis: 0 })
@@ -26,7 +26,7 @@ export function makeHandler<Event, Result>(
     })
     .handler(async (event, context) => {
       if (!isSelfCheck(event)) return run(event, context);
-      await checkItself();
+      await selfCheck();
       return undefined;
     });
 }
@@ -37,10 +37,10 @@ export const selfCheckEvent = { selfCheck: true };
 /** Creates the handler of a function behind an HTTP API. */
 export function makeHttpHandler<Request = HttpRequest, Response extends HttpResponse | undefined = HttpResponse>(
   telemetry: Telemetry & { readonly service: HttpService },
-  answer: (request: Request) => Promise<Response>,
-  checkItself?: () => Promise<unknown>,
+  respond: (request: Request) => Promise<Response>,
+  selfCheck?: () => Promise<unknown>,
 ) {
-  return makeHandler<Request, Response>(telemetry, answer, checkItself).use(countFailures(telemetry));
+  return makeHandler<Request, Response>(telemetry, respond, selfCheck).use(countFailures(telemetry));
 }
 
 /** The functions behind the APIs, by their `service` metric dimension. A release of a function monitors the function's metrics. */
@@ -64,7 +64,7 @@ function countFailures({ service, metrics }: Telemetry): MiddlewareObj<unknown, 
   return {
     after: ({ response, context }) => {
       const status = response?.statusCode ?? 0;
-      if (status < 500 || response?.[isRefusal]) return;
+      if (status < 500 || response?.[isRejection]) return;
       metrics.countNow('RequestFailed', { service }, { functions: 'http' });
       if (status === 500) metrics.countNow('ServerError', { service, version: context.functionVersion });
     },

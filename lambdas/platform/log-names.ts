@@ -21,7 +21,7 @@ export const logNames = {
   keys: ['rotated'],
   message: ['deferred', 'not_deleted', 'not_received', 'visibility_unchanged'],
   notice: ['not_sent'],
-  password: ['not_judged'],
+  password: ['unverifiable'],
   replay: ['ended', 'not_started'],
   request: ['failed'],
   retry: ['rejected'],

@@ -2,28 +2,28 @@
  * The routes of a part of the service, by name. A route is a gateway path with the operations that a function handles. The table is plain
  * data for functions, infrastructure and the OpenAPI document.
  */
-export type RouteTable<Access extends string = string, Refusal extends string = string> = Readonly<
-  Record<string, Route<Access, Refusal>>
+export type RouteTable<Access extends string = string, ErrorName extends string = string> = Readonly<
+  Record<string, Route<Access, ErrorName>>
 >;
 
 /** A path with its operations. */
-export interface Route<Access extends string = string, Refusal extends string = string> {
+export interface Route<Access extends string = string, ErrorName extends string = string> {
   /** The path, such as `/v1/webhooks/{evento}`. A parameter `{…}` matches one non-empty segment. */
   readonly path: string;
   readonly throttle: ThrottleClass;
   /** The operations by id, in the order of the `Allow` header. HEAD is not listed, because every path with GET supports it. */
-  readonly operations: Readonly<Record<string, RouteOperation<Access, Refusal>>>;
+  readonly operations: Readonly<Record<string, RouteOperation<Access, ErrorName>>>;
 }
 
 /** An operation of a path. */
-export interface RouteOperation<Access extends string = string, Refusal extends string = string> {
+export interface RouteOperation<Access extends string = string, ErrorName extends string = string> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** The required authentication. `public` allows anonymous requests. */
   readonly access: Access;
   /** True if the handler reads the body. Otherwise, a small body is ignored. */
   readonly takesBody?: true;
   /** All errors that are specific to the operation, by name. Errors that are common to all such operations are not listed. */
-  readonly refusals: readonly Refusal[];
+  readonly errors: readonly ErrorName[];
 }
 
 /** The class of callers of a route, which determines the rate limit. */

@@ -219,7 +219,7 @@ async function send(
   }
   const { status, text } = result;
   if ((status >= 200 && status < 300) || (status === 404 && request.method !== 'POST')) return result;
-  const { error, code, errors = [] } = parseJson(refusalSchema, text) ?? {};
+  const { error, code, errors = [] } = parseJson(errorSchema, text) ?? {};
   const codes = [error, code, ...errors.flatMap(finding => [finding.pointer, finding.code])].filter(Boolean).join(' ');
   throw new SmokeError(`${call} returned ${status}${codes === '' ? '' : ` (${codes})`}`);
 }
@@ -276,7 +276,7 @@ const deliverySchema = z.object({
 const word = z.string().check(z.regex(/^[\w./-]{1,100}$/));
 
 /** The codes of an error response, which is an OAuth error or problem details. */
-const refusalSchema = z.object({
+const errorSchema = z.object({
   error: z.optional(word),
   code: z.optional(word),
   errors: z.optional(z.array(z.object({ code: word, pointer: z.optional(word) }))),

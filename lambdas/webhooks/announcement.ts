@@ -26,14 +26,21 @@ export function parseAnnouncedItem(item: Item | undefined): AnnouncedItem | unde
 }
 
 /** Returns the announcement of a change that no attempt caused. */
-export function unattempted(type: Announcement['type'], since: number, reason: Announcement['reason']): Announcement {
+export function changeWithoutAttempt(
+  type: Announcement['type'],
+  since: number,
+  reason: Announcement['reason'],
+): Announcement {
   return { type, since, reason, lastResult: null, deliveryId: null };
 }
 
 /** Returns the attributes that announce a change of a webhook. The write of the change must store them. */
-export function announcing(unannounced: Announcement, { accountId, eventName }: ReturnType<typeof webhookKey>): Item {
-  const announcementAt = `${isoTime(unannounced.since)}#${accountId}#${eventName}`;
-  return { unannounced, announcementShard, announcementAt };
+export function announcementAttributes(
+  pendingAnnouncement: Announcement,
+  { accountId, eventName }: ReturnType<typeof webhookKey>,
+): Item {
+  const announcementAt = `${isoTime(pendingAnnouncement.since)}#${accountId}#${eventName}`;
+  return { pendingAnnouncement, announcementShard, announcementAt };
 }
 
 const announcement = z.object({
@@ -53,5 +60,5 @@ const announcedItem = z.object({
   eventName: z.string(),
   /** Undefined if no webhook is registered. The announcement is then not published. */
   webhookId: z.optional(z.string()),
-  unannounced: announcement,
+  pendingAnnouncement: announcement,
 });

@@ -8,12 +8,12 @@ export const webhookRoutes = {
     path: '/v1/webhooks',
     throttle: 'management',
     operations: {
-      listWebhooks: { method: 'GET', access: 'webhooks:read', refusals: [] },
+      listWebhooks: { method: 'GET', access: 'webhooks:read', errors: [] },
       registerWebhook: {
         method: 'POST',
         access: 'webhooks:manage',
         takesBody: true,
-        refusals: ['webhook_exists', 'registrations_used_up'],
+        errors: ['webhook_exists', 'registration_limit_reached'],
       },
     },
   },
@@ -21,14 +21,18 @@ export const webhookRoutes = {
     path: '/v1/webhooks/{evento}',
     throttle: 'management',
     operations: {
-      getWebhook: { method: 'GET', access: 'webhooks:read', refusals: ['webhook_not_found'] },
+      getWebhook: { method: 'GET', access: 'webhooks:read', errors: ['webhook_not_found'] },
       replaceWebhook: {
         method: 'PUT',
         access: 'webhooks:manage',
         takesBody: true,
-        refusals: ['webhook_not_found', 'registrations_used_up', 'contended'],
+        errors: ['webhook_not_found', 'registration_limit_reached', 'concurrent_change'],
       },
-      deleteWebhook: { method: 'DELETE', access: 'webhooks:manage', refusals: ['webhook_not_found', 'contended'] },
+      deleteWebhook: {
+        method: 'DELETE',
+        access: 'webhooks:manage',
+        errors: ['webhook_not_found', 'concurrent_change'],
+      },
     },
   },
   Secret: {
@@ -39,7 +43,7 @@ export const webhookRoutes = {
         method: 'POST',
         access: 'webhooks:manage',
         takesBody: true,
-        refusals: ['webhook_not_found', 'too_many_secrets', 'contended'],
+        errors: ['webhook_not_found', 'too_many_secrets', 'concurrent_change'],
       },
     },
   },
@@ -50,7 +54,7 @@ export const webhookRoutes = {
       reactivateWebhook: {
         method: 'POST',
         access: 'webhooks:manage',
-        refusals: ['webhook_not_found', 'suspended_by_operator'],
+        errors: ['webhook_not_found', 'suspended_by_operator'],
       },
     },
   },
@@ -84,13 +88,13 @@ export const webhookProblems = {
     en: 'Four replaced secrets still sign. Wait for the time in Retry-After, or send imediato: true.',
     pt: 'Quatro segredos anteriores ainda assinam. Aguarde o tempo indicado em Retry-After ou envie imediato: true.',
   },
-  registrations_used_up: {
+  registration_limit_reached: {
     status: 429,
     code: 'rate_limited',
     en: 'The account has reached its limit of registrations and replacements for this minute. Wait for the time in Retry-After.',
     pt: 'A conta já usou todos os cadastros e substituições deste minuto: aguarde o tempo indicado em Retry-After.',
   },
-  contended: {
+  concurrent_change: {
     status: 503,
     code: 'temporarily_unavailable',
     en: 'Other requests are changing this webhook. Try again.',

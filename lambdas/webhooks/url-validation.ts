@@ -23,7 +23,7 @@ export function makeUrlValidation(dependencies: {
   /** Returns the findings that do not require DNS. */
   function validateText(text: string): readonly Finding[] {
     const verdict = parseWebhookUrl(text, dependencies.ownHosts);
-    return verdict.outcome === 'refused' ? verdict.findings.map(urlFinding) : [];
+    return verdict.outcome === 'rejected' ? verdict.findings.map(urlFinding) : [];
   }
 
   /**
@@ -38,7 +38,7 @@ export function makeUrlValidation(dependencies: {
     switch (destination.outcome) {
       case 'resolved':
         return [];
-      case 'refused':
+      case 'rejected':
         return destination.findings.map(urlFinding);
       case 'unresolved':
         return [finding({ pointer: '/url' }, webhookFindings[destination.fault])];

@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 import { retryAfter } from '../api/problem.ts';
 import { parseJsonBody } from '../api/request-body.ts';
 import {
-  type BodyRefusal,
+  type BodyProblemName,
   type ContextOf,
   type Handlers,
   jsonResponse,
@@ -17,13 +17,13 @@ import type { MakeId } from '../platform/identifiers.ts';
 import type { OperationId } from '../platform/route-table.ts';
 import { fillIn } from '../platform/text-template.ts';
 import type { Pause } from '../platform/timer.ts';
-import type { newSecret, registeredWebhook, webhookList } from './answers.ts';
 import { requireEventName } from './event-in-path.ts';
 import { registration, replacement, secretRotation, urlIn } from './input.ts';
 import { toWebhookRecord, type webhookRecord } from './representation.ts';
+import type { newSecret, registeredWebhook, webhookList } from './responses.ts';
+import { makeRetryChange } from './retry-change.ts';
 import { webhookRoutes } from './routes.ts';
 import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
-import { makeTryChange } from './try-change.ts';
 import type { UrlValidation } from './url-validation.ts';
 import { authorizationBinding, type EventName, secretBinding, type Webhook } from './webhook.ts';
 import type { WebhookStore } from './webhook-store.ts';
@@ -37,12 +37,12 @@ export type ReadSlowSince = (
 ) => Promise<readonly (number | undefined)[]>;
 
 /** Returns the events of an account that occurred without a webhook in the past 30 days, with the latest time in milliseconds since the epoch. */
-export type ReadWithoutWebhook = (accountId: string) => Promise<ReadonlyMap<EventName, number>>;
+export type ReadUnregisteredEvents = (accountId: string) => Promise<ReadonlyMap<EventName, number>>;
 
 export function makeWebhookHandlers(dependencies: {
   readonly store: WebhookStore;
   readonly readSlowSince: ReadSlowSince;
-  readonly readWithoutWebhook: ReadWithoutWebhook;
+  readonly readUnregisteredEvents: ReadUnregisteredEvents;
   readonly encryption: Pick<Encryption, 'encrypt'>;
   readonly urls: UrlValidation;
   /** Counts a registration or replacement of an account. Returns the whole seconds to wait if the account exceeds the limit. */
@@ -54,9 +54,9 @@ export function makeWebhookHandlers(dependencies: {
   /** Returns a random number in [0, 1). */
   readonly random: () => number;
 }): Handlers<typeof webhookRoutes> {
-  const { store, readSlowSince, readWithoutWebhook, encryption, urls, countRegistration, makeSecret, makeId, now } =
+  const { store, readSlowSince, readUnregisteredEvents, encryption, urls, countRegistration, makeSecret, makeId, now } =
     dependencies;
-  const tryChange = makeTryChange(dependencies);
+  const retryChange = makeRetryChange(dependencies);
 
   return {
     listWebhooks,
@@ -70,13 +70,16 @@ export function makeWebhookHandlers(dependencies: {
 
   async function listWebhooks({ caller }: Context<'listWebhooks'>): Promise<HttpResponse> {
     const { accountId } = caller;
-    const [webhooks, withoutWebhook] = await Promise.all([store.list(accountId), readWithoutWebhook(accountId)]);
+    const [webhooks, unregisteredEvents] = await Promise.all([
+      store.list(accountId),
+      readUnregisteredEvents(accountId),
+    ]);
     const slowSince = await readSlowSince(webhooks);
     const registered = new Set(webhooks.map(({ eventName }) => eventName));
-    const unregistered = [...withoutWebhook].filter(([eventName]) => !registered.has(eventName));
+    const stillUnregistered = [...unregisteredEvents].filter(([eventName]) => !registered.has(eventName));
     return jsonResponse<typeof webhookList>(200, {
       webhooks: webhooks.map((webhook, at) => toWebhookRecord(webhook, slowSince[at], now())),
-      eventos_sem_webhook: unregistered.map(([evento, latest]) => ({ evento, ultimo_em: isoTime(latest) })),
+      eventos_sem_webhook: stillUnregistered.map(([evento, latest]) => ({ evento, ultimo_em: isoTime(latest) })),
     });
   }
 
@@ -103,7 +106,7 @@ export function makeWebhookHandlers(dependencies: {
       createdAt,
       updatedAt: createdAt,
     });
-    if (!registered) throw context.refuse('webhook_exists');
+    if (!registered) throw context.makeProblem('webhook_exists');
     const location = fillIn(webhookRoutes.Webhook.path, { evento: eventName });
     const body = { ...toWebhookRecord(registered, slowSince, createdAt), segredo: secret };
     return jsonResponse<typeof registeredWebhook>(201, body, { location });
@@ -113,7 +116,7 @@ export function makeWebhookHandlers(dependencies: {
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const webhook = await store.find(accountId, eventName);
-    if (!webhook) throw context.refuse('webhook_not_found');
+    if (!webhook) throw context.makeProblem('webhook_not_found');
     return respondWith(webhook);
   }
 
@@ -122,9 +125,9 @@ export function makeWebhookHandlers(dependencies: {
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const encryptedAuthorization = await encryptAuthorization(accountId, eventName, autorizacao);
-    const webhook = await tryChange(context.refuse, async () => {
+    const webhook = await retryChange(context.makeProblem, async () => {
       const current = await store.find(accountId, eventName);
-      if (!current) throw context.refuse('webhook_not_found');
+      if (!current) throw context.makeProblem('webhook_not_found');
       return store.replace(current, { url, encryptedAuthorization, updatedAt: now() });
     });
     return respondWith(webhook);
@@ -134,29 +137,33 @@ export function makeWebhookHandlers(dependencies: {
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     let webhookId: string | undefined;
-    return tryChange(context.refuse, async () => {
+    return retryChange(context.makeProblem, async () => {
       const removal = await store.remove(accountId, eventName, now(), webhookId);
-      if (removal === 'not_registered') throw context.refuse('webhook_not_found');
+      if (removal === 'not_registered') throw context.makeProblem('webhook_not_found');
       if (removal === 'removed') return noContent;
-      webhookId = removal.contended;
+      webhookId = removal.remainingId;
       return undefined;
     });
   }
 
   async function rotateSecret(context: Context<'rotateSecret'>): Promise<HttpResponse> {
-    const { request, refuse } = context;
-    const { imediato: isImmediate } = requireValid(secretRotation, parseJsonBody(request, refuse, true), refuse);
+    const { request, makeProblem } = context;
+    const { imediato: isImmediate } = requireValid(
+      secretRotation,
+      parseJsonBody(request, makeProblem, true),
+      makeProblem,
+    );
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const secret = makeSecret();
     const encrypted = await encryption.encrypt(secret, secretBinding(accountId, eventName));
-    return tryChange(refuse, async () => {
+    return retryChange(makeProblem, async () => {
       const webhook = await store.find(accountId, eventName);
-      if (!webhook) throw context.refuse('webhook_not_found');
+      if (!webhook) throw context.makeProblem('webhook_not_found');
       const replacedAt = now();
       const replaced = replaceSecret(webhook.secrets, encrypted, replacedAt, isImmediate);
       if (replaced.outcome === 'too_many') {
-        throw refuse('too_many_secrets', { headers: retryAfter((replaced.until - replacedAt) / 1_000) });
+        throw makeProblem('too_many_secrets', { headers: retryAfter((replaced.until - replacedAt) / 1_000) });
       }
       const isReplaced = await store.replaceSecrets(webhook, replaced.secrets, replacedAt);
       return isReplaced ? jsonResponse<typeof newSecret>(201, { segredo: secret }) : undefined;
@@ -167,8 +174,8 @@ export function makeWebhookHandlers(dependencies: {
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const webhook = await store.reactivate(accountId, eventName, now());
-    if (!webhook) throw context.refuse('webhook_not_found');
-    if (webhook.suspensionReason === 'operator') throw context.refuse('suspended_by_operator');
+    if (!webhook) throw context.makeProblem('webhook_not_found');
+    if (webhook.suspensionReason === 'operator') throw context.makeProblem('suspended_by_operator');
     return respondWith(webhook);
   }
 
@@ -183,17 +190,18 @@ export function makeWebhookHandlers(dependencies: {
    */
   async function readBodyWithUrl<Schema extends z.ZodMiniType>(
     schema: Schema,
-    { caller, request, refuse }: RequestContext<BodyRefusal | 'registrations_used_up'>,
+    { caller, request, makeProblem }: RequestContext<BodyProblemName | 'registration_limit_reached'>,
   ): Promise<z.output<Schema>> {
-    const body = parseJsonBody(request, refuse);
+    const body = parseJsonBody(request, makeProblem);
     const { value, findings } = validate(schema, body);
     const url = urlIn(body);
     const errors = [...findings, ...(url === undefined ? [] : urls.validateText(url))];
-    if (value === undefined || url === undefined || errors.length > 0) throw refuse('validation_failed', { errors });
+    if (value === undefined || url === undefined || errors.length > 0)
+      throw makeProblem('validation_failed', { errors });
     const seconds = await countRegistration(caller.accountId);
-    if (seconds !== undefined) throw refuse('registrations_used_up', { headers: retryAfter(seconds) });
+    if (seconds !== undefined) throw makeProblem('registration_limit_reached', { headers: retryAfter(seconds) });
     const hostErrors = await urls.validateHost(url);
-    if (hostErrors.length > 0) throw refuse('validation_failed', { errors: hostErrors });
+    if (hostErrors.length > 0) throw makeProblem('validation_failed', { errors: hostErrors });
     return value;
   }
 

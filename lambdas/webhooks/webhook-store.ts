@@ -1,7 +1,7 @@
 import { DeleteCommand, GetCommand, PutCommand, QueryCommand, type QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { type Dynamo, type Item, isWritten, type StoreParts } from '../platform/aws/dynamo.ts';
 import { conditionOf, expression, type ItemUpdate, updateItem } from '../platform/aws/update-item.ts';
-import { announcing, unattempted } from './announcement.ts';
+import { announcementAttributes, changeWithoutAttempt } from './announcement.ts';
 import { type EventName, type SigningSecret, type Webhook, webhookIn, webhookKey } from './webhook.ts';
 
 export type WebhookStore = ReturnType<typeof makeWebhookStore>;
@@ -15,7 +15,7 @@ export type WebhookStore = ReturnType<typeof makeWebhookStore>;
  * registration and the sweeper. Reads are consistent, and return `undefined` if the webhook does not exist.
  */
 export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
-  return { create, find, list, replace, remove, replaceSecrets, reactivate, noteTest };
+  return { create, find, list, replace, remove, replaceSecrets, reactivate, recordTest };
 
   /**
    * Stores a webhook and returns it. The webhook is suspended if an operator's suspension of an earlier registration remains. Returns
@@ -73,12 +73,12 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
    * Removes the current registration and an unpublished announcement. A registration that is stored after the read remains. An operator's
    * suspension remains for the next registration.
    *
-   * @param only - the id of the registration, if an earlier try has read it.
+   * @param expectedId - the id of the registration, if an earlier try has read it.
    */
-  async function remove(accountId: string, eventName: EventName, now: number, only?: string): Promise<Removal> {
+  async function remove(accountId: string, eventName: EventName, now: number, expectedId?: string): Promise<Removal> {
     const item = await readItem(accountId, eventName);
     if (item?.webhookId === undefined) return 'not_registered';
-    if (only !== undefined && item.webhookId !== only) return 'removed'; // another request removed it and a later one registered again
+    if (expectedId !== undefined && item.webhookId !== expectedId) return 'removed'; // another request removed it and a later one registered again
     const { webhookId, status, suspensionReason } = item;
     const Key = webhookKey(accountId, eventName);
     const suspension = { ...Key, status, suspensionReason, updatedAt: now };
@@ -88,7 +88,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
         ? dynamo(new PutCommand({ TableName: table, Item: suspension, ...isUnchanged }))
         : dynamo(new DeleteCommand({ TableName: table, Key, ...isUnchanged }));
     const isGone = async () => (await find(accountId, eventName))?.webhookId !== webhookId;
-    return (await isWritten(removal, isGone)) ? 'removed' : { contended: String(webhookId) };
+    return (await isWritten(removal, isGone)) ? 'removed' : { remainingId: String(webhookId) };
   }
 
   /** Sets the secrets of a webhook. Returns false if its registration or secrets have changed since it was read. */
@@ -127,12 +127,12 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   }
 
   /** Stores the time of a test, unless an operator suspended the webhook. Returns the webhook after the change. */
-  async function noteTest(accountId: string, eventName: EventName, testedAt: number): Promise<Webhook | undefined> {
-    const noted = await update(accountId, eventName, {
+  async function recordTest(accountId: string, eventName: EventName, testedAt: number): Promise<Webhook | undefined> {
+    const recorded = await update(accountId, eventName, {
       set: { testedAt },
       when: expression`attribute_exists(webhookId) AND suspensionReason <> ${'operator'}`,
     });
-    return noted ?? find(accountId, eventName);
+    return recorded ?? find(accountId, eventName);
   }
 
   async function readItem(accountId: string, eventName: EventName): Promise<Item | undefined> {
@@ -177,7 +177,10 @@ export async function readItemsOf(dynamo: Dynamo, table: string, accountId: stri
 const active = { status: 'active', suspensionReason: null } as const;
 
 function reactivation({ accountId, eventName }: Pick<Webhook, 'accountId' | 'eventName'>, at: number): Item {
-  return announcing(unattempted('webhook.reactivated', at, null), webhookKey(accountId, eventName));
+  return announcementAttributes(
+    changeWithoutAttempt('webhook.reactivated', at, null),
+    webhookKey(accountId, eventName),
+  );
 }
 
 /** Returns the changes that reset a webhook's health. */
@@ -193,8 +196,8 @@ interface Replacement {
   readonly updatedAt: number;
 }
 
-/** The outcome of a removal. `contended` is the id of a registration that remains because a concurrent request changed it. */
-type Removal = 'removed' | 'not_registered' | { readonly contended: string };
+/** The outcome of a removal. `remainingId` is the id of a registration that remains because a concurrent request changed it. */
+type Removal = 'removed' | 'not_registered' | { readonly remainingId: string };
 
 /** Returns whether two URLs are equal (WHATWG URL section 4.6). */
 function isSameUrl(one: string, other: string): boolean {

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import type { AttemptRecord, Delivery } from '../../lambdas/delivery/delivery.ts';
 import { failureCauses } from '../../lambdas/delivery/failure-causes.ts';
 import {
-  asShown,
   toAttemptRecord,
+  toDisplayed,
   wireReplayStates,
   wireResults,
   wireStates,
@@ -153,10 +153,10 @@ const showDelivery = command('deliveries show', {
   effect: 'discloses',
   isAudited: ({ body = false }) => body,
   act: async ({ target }, { id }) => {
-    const { readAnswers, findWebhook } = openDeliveries(target);
+    const { readResponses, findWebhook } = openDeliveries(target);
     const found = await requireDelivery(target, id);
     const webhook = await findWebhook(found.accountId, found.eventName);
-    return asShown(webhook?.webhookId)(await readAnswers(found));
+    return toDisplayed(webhook?.webhookId)(await readResponses(found));
   },
   subject: (_task, { id }) => ({ delivery: id }),
   report: (found, { body }) => {
@@ -208,7 +208,7 @@ const replay = command('deliveries replay', {
       return { cancelled: await cancelReplay(task, { account, event, id }) };
     }
     if (state === undefined || from === undefined) throw new CliError(noRange);
-    const range = { from, to, wanted: state };
+    const range = { from, to, sourceState: state };
     if (account === undefined || event === undefined) return { all: await replayAll(task, { account, ...range }) };
     return { one: await replayWebhook(task, { account, event, ...range }) };
   },

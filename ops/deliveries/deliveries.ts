@@ -1,5 +1,5 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
-import { makeResend, type ResendRefusal, resendRefusal } from '../../lambdas/delivery/api/resend.ts';
+import { makeResend, type ResendError, resendError } from '../../lambdas/delivery/api/resend.ts';
 import type { Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
 import type { ReadHistory } from '../../lambdas/delivery/store/delivery-history.ts';
 import { contentsOfStateShard, type UndeliveredState } from '../../lambdas/delivery/store/delivery-item.ts';
@@ -143,7 +143,7 @@ export async function resend(target: Target, id: string) {
   const delivery = await requireDelivery(target, id);
   const webhook = await findWebhook(delivery.accountId, delivery.eventName);
   if (!webhook) throw new CliError(`Could not resend delivery "${id}" (its webhook was deleted).`);
-  const rejection = resendRefusal(delivery, webhook);
+  const rejection = resendError(delivery, webhook);
   if (rejection) throw new CliError(`Could not resend delivery "${id}" ${resendErrors[rejection]}`);
   let isQueued = true;
   const markUnqueued = () => {
@@ -185,7 +185,7 @@ function latestOf(next: readonly IteratorResult<Delivery, undefined>[]): number 
 /** The page size of the history. */
 const maxPageSize = 100;
 
-const resendErrors: Record<ResendRefusal, string> = {
+const resendErrors: Record<ResendError, string> = {
   webhook_suspended: '(its webhook is suspended). Run "webhooks reactivate" first.',
   webhook_replaced: '(its webhook was deleted, and another one is registered now).',
   test_delivery: '(it is a test). Send a new test with "webhooks test".',

@@ -1,6 +1,6 @@
 import type { Delivery } from '../../lambdas/delivery/delivery.ts';
 import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
-import { asShown } from '../../lambdas/delivery/representation.ts';
+import { toDisplayed } from '../../lambdas/delivery/representation.ts';
 import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { type EventLog, type LoggedLine, openEventLog, textOf } from '../stage/cloudwatch.ts';
@@ -76,7 +76,7 @@ export async function findEvent(
     const webhook = await findWebhook(delivery.accountId, delivery.eventName);
     const slowSince = await readSlowSince(delivery);
     const { id: deliveryId, messageId } = delivery;
-    const shownDelivery = asShown(webhook?.webhookId)(delivery);
+    const shownDelivery = toDisplayed(webhook?.webhookId)(delivery);
     return { ...verdictFromDelivery(delivery, webhook, slowSince), deliveryId, messageId, delivery: shownDelivery };
   };
   const known = { deliveryId: undefined, messageId: undefined, ...reference };

@@ -181,15 +181,23 @@ async function startReplay(
 async function webhooksWith(
   { target, progress }: AuditedTask,
   account: string | undefined,
-  { from, to, wanted }: ReplayRange,
+  { from, to, sourceState }: ReplayRange,
 ): Promise<readonly ReplayedWebhook[]> {
   if (account === undefined) {
-    const query = { since: from, until: to, state: wanted, limit: Number.POSITIVE_INFINITY };
+    const query = { since: from, until: to, state: sourceState, limit: Number.POSITIVE_INFINITY };
     const counts = await countUndelivered(target, query, progress);
     return counts.map(({ accountId, eventName }) => ({ account: accountId, event: eventName }));
   }
   const { history } = openDeliveries(target);
-  const query = { accountId: account, state: wanted, from, before: to, registration: null, limit: 1, after: undefined };
+  const query = {
+    accountId: account,
+    state: sourceState,
+    from,
+    before: to,
+    registration: null,
+    limit: 1,
+    after: undefined,
+  };
   const pages = await Promise.all(EVENT_NAMES.map(eventName => history({ ...query, eventName })));
   // A page can be empty although more pages follow.
   const found = EVENT_NAMES.filter((_, at) => pages[at]?.deliveries.length || pages[at]?.next !== undefined);

@@ -152,7 +152,7 @@ function incomplete({ target }: Pick<AuditedTask, 'target'>, { error, results, l
   const undeleted = error instanceof RevocationError ? error : undefined;
   const leftOf = (kind: KeyKind) =>
     kind === undeleted?.result.kind
-      ? undeleted.left.map(generation => `${kind} generation ${generation} is still valid`)
+      ? undeleted.remaining.map(generation => `${kind} generation ${generation} is still valid`)
       : [`${kind} is not rotated, and its keys are still valid`];
   const ops = opsOf(target.deployed?.configuration.stage ?? null);
   const commandOf = (kind: KeyKind) =>

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { messageOf, portError, StartError } from '@emissor/cloud/errors';
 import { openTerminal, startLocalCloud, type Terminal } from '@emissor/cloud/start';
 import { loadConsole } from '../../console/bundle.ts';
-import { judgeName } from '../../lambdas/platform/egress/host-name.ts';
+import { checkName } from '../../lambdas/platform/egress/host-name.ts';
 import { removeStageDocuments, writeStageDocuments } from '../../tools/openapi/stage-documents.ts';
 import { describeStartError } from './advice.ts';
 import { cloudRequest, root, type ServiceOutputs } from './cloud-request.ts';
@@ -73,7 +73,7 @@ async function runUntilEnd(options: LocalOptions, terminal: Terminal, signal: Ab
     );
   });
   for (const name of options.mappings.keys()) {
-    const finding = judgeName(name, []);
+    const finding = checkName(name, []);
     if (finding) terminal.note('internet', `no webhook can use the host "${name}": ${finding.detail}`, 'warn');
   }
   const consolePort = options.port === 0 ? 0 : options.port + 5;

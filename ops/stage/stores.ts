@@ -10,7 +10,7 @@ import { makeReplayStore } from '../../lambdas/delivery/replay/replay-store.ts';
 import { makeReadHistory } from '../../lambdas/delivery/store/delivery-history.ts';
 import { makeDeliveryStore } from '../../lambdas/delivery/store/delivery-store.ts';
 import { makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
-import { makeReadAnswers } from '../../lambdas/delivery/store/read-answers.ts';
+import { makeReadResponses } from '../../lambdas/delivery/store/read-responses.ts';
 import { batchGetLimit } from '../../lambdas/platform/aws/batch-get.ts';
 import { readEnvironment } from '../../lambdas/platform/environment.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
@@ -85,7 +85,7 @@ export function openDeliveries(target: Target) {
   return {
     create,
     read,
-    readAnswers: makeReadAnswers({ ...connection, table }),
+    readResponses: makeReadResponses({ ...connection, table }),
     update,
     history: makeReadHistory({ dynamo, table, store }),
     findWebhook: makeFindWebhook(dynamo, requireOutput(target, 'WebhooksTable')),

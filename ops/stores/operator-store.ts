@@ -1,7 +1,7 @@
 import { DeleteCommand, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { type Item, isWritten, type StoreParts } from '../../lambdas/platform/aws/dynamo.ts';
 import { conditionOf, expression, updateItem } from '../../lambdas/platform/aws/update-item.ts';
-import { announcing, unattempted } from '../../lambdas/webhooks/announcement.ts';
+import { announcementAttributes, changeWithoutAttempt } from '../../lambdas/webhooks/announcement.ts';
 import { type EventName, type Webhook, webhookIn, webhookKey } from '../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore, readItemsOf } from '../../lambdas/webhooks/webhook-store.ts';
 import { type FoundItems, scanPages, scanTable } from './scan.ts';
@@ -61,7 +61,7 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   async function suspend(accountId: string, eventName: EventName): Promise<OperatorChange> {
     const time = now();
     const key = webhookKey(accountId, eventName);
-    const announcement = announcing(unattempted('webhook.suspended', time, 'operator'), key);
+    const announcement = announcementAttributes(changeWithoutAttempt('webhook.suspended', time, 'operator'), key);
     const update = {
       set: { status: 'suspended', suspensionReason: 'operator', updatedAt: time, ...announcement },
       when: expression`attribute_not_exists(suspensionReason) OR suspensionReason <> ${'operator'}`,

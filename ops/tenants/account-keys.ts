@@ -1,5 +1,5 @@
 import { limitIdsOf } from '../../lambdas/delivery/api/request-limits.ts';
-import { withoutWebhookId } from '../../lambdas/delivery/intake/without-webhook.ts';
+import { unregisteredEventsId } from '../../lambdas/delivery/intake/unregistered-events.ts';
 import { slownessId } from '../../lambdas/delivery/lanes/slow-since.ts';
 import { replaysId } from '../../lambdas/delivery/replay/replay-store.ts';
 import { headKey } from '../../lambdas/delivery/store/head-key.ts';
@@ -30,7 +30,7 @@ export function ownKeysOf({
       for (const owner of owners) yield* keysUnder(replaysId(owner));
     },
     eventsWithoutWebhook: async function* eventsWithoutWebhookKeys() {
-      yield headKey(table('Deliveries'), withoutWebhookId(account));
+      yield headKey(table('Deliveries'), unregisteredEventsId(account));
     },
     limits: async function* limitKeys() {
       for (const id of limitIdsOf(account, EVENT_NAMES)) yield headKey(table('Deliveries'), id);

@@ -1,6 +1,6 @@
 import { parseSession } from '../../lambdas/auth/sessions/session.ts';
 import type { Delivery } from '../../lambdas/delivery/delivery.ts';
-import { makeReadWithoutWebhook } from '../../lambdas/delivery/intake/without-webhook.ts';
+import { makeReadUnregisteredEvents } from '../../lambdas/delivery/intake/unregistered-events.ts';
 import { slownessId } from '../../lambdas/delivery/lanes/slow-since.ts';
 import { replaysId } from '../../lambdas/delivery/replay/replay-store.ts';
 import { toDeliveryDetail } from '../../lambdas/delivery/representation.ts';
@@ -31,12 +31,12 @@ export function makeRecordReaders(target: Target, items: AccountItems): RecordRe
      * retry moves it to the delivered ones, and a resend moves it back.
      */
     deliveries: async function* readDeliveries() {
-      const { read, readAnswers } = openDeliveries(target);
+      const { read, readResponses } = openDeliveries(target);
       const exported = new Set<string>();
       for await (const ids of inBatches(items.deliveryIds(['others', 'delivered', 'others']), readSize)) {
         for (const delivery of await read(ids.filter(id => !exported.has(id)))) {
           exported.add(delivery.id);
-          yield deliveryView(await readAnswers(delivery));
+          yield deliveryView(await readResponses(delivery));
         }
       }
     },
@@ -78,7 +78,7 @@ export function makeRecordReaders(target: Target, items: AccountItems): RecordRe
     },
 
     eventsWithoutWebhook: async function* readEventsWithoutWebhook() {
-      const read = makeReadWithoutWebhook({ dynamo, table: table('Deliveries'), now: target.clock.now });
+      const read = makeReadUnregisteredEvents({ dynamo, table: table('Deliveries'), now: target.clock.now });
       for (const [evento, time] of await read(account)) yield { evento, ultimo_em: isoTime(time) };
     },
 

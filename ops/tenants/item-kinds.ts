@@ -1,9 +1,9 @@
 import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
-import { withoutWebhookId } from '../../lambdas/delivery/intake/without-webhook.ts';
+import { unregisteredEventsId } from '../../lambdas/delivery/intake/unregistered-events.ts';
 import { slownessPrefix } from '../../lambdas/delivery/lanes/slow-since.ts';
 import { replaysPrefix } from '../../lambdas/delivery/replay/replay-store.ts';
-import { answersPrefix } from '../../lambdas/delivery/store/answer-item.ts';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
+import { responsesPrefix } from '../../lambdas/delivery/store/response-item.ts';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 
 /** One kind of item in the tables. */
@@ -36,7 +36,7 @@ export const itemKinds = {
   },
   answers: {
     table: 'Deliveries',
-    is: ({ part }) => String(part).startsWith(answersPrefix),
+    is: ({ part }) => String(part).startsWith(responsesPrefix),
     notExported: 'they are in the line of their delivery',
     notDeleted: 'they are deleted with their delivery',
   },
@@ -81,7 +81,7 @@ export const itemKinds = {
   },
   eventsWithoutWebhook: {
     table: 'Deliveries',
-    is: ({ id }) => String(id).startsWith(withoutWebhookId('')),
+    is: ({ id }) => String(id).startsWith(unregisteredEventsId('')),
     exportedAs: 'eventWithoutWebhook',
     isDeleted: true,
   },

@@ -110,7 +110,7 @@ const shared: Cases = {
     'another scheme alone': header('Bearer stale'),
     'another scheme, and an id without a secret': header('Bearer stale', ({ client_id = '' }) => ({ client_id })),
   },
-  client_two_ways: {
+  client_credentials_duplicated: {
     'Basic and a secret in the body': header(ownBasic, form => form),
     'Basic without a secret, and one in the body': header(
       ({ client }) => basic(client.clientId, ''),
@@ -132,7 +132,7 @@ const shared: Cases = {
     'two headers, joined as by a gateway': header(fixture => `${ownBasic(fixture)},${ownBasic(fixture)}`),
   },
   // The response is the same for every reason.
-  client_refused: {
+  client_rejected: {
     'Basic with a wrong secret': header(({ client }) => basic(client.clientId, 'wrong')),
     'an unknown client': set({ client_id: 'nobody' }),
     'an id that no client can have': set({ client_id: 'x'.repeat(5_000) }),
@@ -157,7 +157,7 @@ const cases: Readonly<Record<'token' | 'revoke' | 'introspect', Cases>> = {
     grant_type_missing: { 'no body': () => ({}), 'no grant type': drop('grant_type'), empty: set({ grant_type: '' }) },
     duplicate_parameter: rows(['grant_type=password', 'username=someone'], add),
     // The endpoint checks the client before the other parameters.
-    client_refused: {
+    client_rejected: {
       'an unknown client with a blank username': set({ client_id: 'nobody', username: ' ' }),
       'another grant type with a wrong secret': set({ grant_type: 'authorization_code', client_secret: 'wrong' }),
     },
@@ -205,14 +205,14 @@ const cases: Readonly<Record<'token' | 'revoke' | 'introspect', Cases>> = {
       }),
     },
     // The response is the same for every reason.
-    credentials_refused: {
+    credentials_rejected: {
       'a wrong password of 1,024 bytes': set({ password: 'é'.repeat(512) }),
       'an unknown user': set({ username: 'nobody@e2e.example.com' }),
       'a disabled user': (_, { client, disabledUser }) => ({ body: passwordGrant(client, disabledUser) }),
       'a user of another account': (_, { boundClient, user }) => ({ body: passwordGrant(boundClient, user) }),
     },
     // RFC 6749 section 10.4
-    refresh_token_refused: {
+    refresh_token_rejected: {
       ...rows(['unknown', 'a-b.1.c.canary'], refresh),
       'of 512 bytes': refresh('x'.repeat(512)),
       'a different counter': refresh(token => token.replace(/\.\d+\./, '.7.')),
@@ -279,8 +279,8 @@ describe.each(['token', 'revoke', 'introspect'] as const)('/oauth/v1/%s rejects'
 
 it('the tables contain every error case of a form', () => {
   const reported = Object.keys({ ...shared, ...cases.token, ...cases.revoke, ...cases.introspect });
-  const others = ['client_rate_limit', 'dependency_unavailable', 'unforeseen']; // unit tests cover these cases
-  const ofPaths = ['method_not_get', 'no_such_path']; // requests.e2e.test.ts covers these cases
+  const others = ['client_rate_limit', 'dependency_unavailable', 'internal_error']; // unit tests cover these cases
+  const ofPaths = ['method_not_get', 'not_found']; // requests.e2e.test.ts covers these cases
   expect([...reported, ...others, ...ofPaths].sort()).toEqual(Object.keys(oauthCases).sort());
 });
 

@@ -3,7 +3,7 @@ import { documents } from '../support/contract/document.ts';
 import { callApi, expectProblem, postForm } from '../support/e2e-service.ts';
 import { authUrl, baseUrl } from '../support/e2e-target.ts';
 
-// These tests send requests through the gateway. test/unit/api/api-refusals.test.ts tests each error response of the functions.
+// These tests send requests through the gateway. test/unit/api/api-errors.test.ts tests each error response of the functions.
 
 const metadata = `${baseUrl}/.well-known/oauth-protected-resource`;
 const urls = [

@@ -178,15 +178,15 @@ describe('SmokeFailed, with a test every 5 minutes,', () => {
 });
 
 describe('an alarm on a metric of the functions', () => {
-  const refuse = OAuthError.from(oauthCases);
+  const makeError = OAuthError.from(oauthCases);
   const request = { ip: '203.0.113.7', endpoint: 'token' } as const;
   const logErrors = (error: OAuthError, times = 1) => {
     const telemetry = makeTelemetry('token');
     const audit = makeAudit(telemetry);
-    const each = async () => Array.from({ length: times }, () => audit.refused(request, error));
+    const each = async () => Array.from({ length: times }, () => audit.recordRejection(request, error));
     return invoke(telemetry, each, undefined);
   };
-  const reuse = () => logErrors(refuse('refresh_token_refused', { reason: 'refresh_token_reused' }));
+  const reuse = () => logErrors(makeError('refresh_token_rejected', { reason: 'refresh_token_reused' }));
 
   it('RefreshTokenReuse fires immediately', async () => {
     expect(await activeSteps('RefreshTokenReuse', collectMetrics(), 1, reuse)).toEqual([1]);
@@ -204,7 +204,7 @@ describe('an alarm on a metric of the functions', () => {
   });
 
   it('InvalidGrantSurge fires after 10 minutes with 600 rejected logins in 5 minutes', async () => {
-    const each = () => logErrors(refuse('credentials_refused'), 120);
+    const each = () => logErrors(makeError('credentials_rejected'), 120);
     const [first] = await activeSteps('InvalidGrantSurge', collectMetrics(), 20, each);
     expect(first).toBe(10);
   });

@@ -100,10 +100,10 @@ it('the dashboard shows only metrics that the functions or AWS write', async () 
   await invoke(
     token,
     async () => {
-      audit.granted({ ...request, grant: 'password' });
-      audit.granted({ ...request, grant: 'refresh_token' });
-      const refuse = OAuthError.from(oauthCases);
-      audit.refused(request, refuse('refresh_token_refused', { reason: 'refresh_token_reused' }));
+      audit.recordGrant({ ...request, grant: 'password' });
+      audit.recordGrant({ ...request, grant: 'refresh_token' });
+      const makeError = OAuthError.from(oauthCases);
+      audit.recordRejection(request, makeError('refresh_token_rejected', { reason: 'refresh_token_reused' }));
     },
     undefined,
   );

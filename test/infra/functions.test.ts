@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maxStopsEarlier, timeAroundAttempt } from '../../lambdas/delivery/consumer/batch-consumer.ts';
+import { maxEarlyStop, timeAroundAttempt } from '../../lambdas/delivery/consumer/batch-consumer.ts';
 import { maxDeletionMs, maxStepsMs } from '../../lambdas/smoke/smoke-test.ts';
 import { casesOf } from '../support/sample.ts';
 import {
@@ -72,7 +72,7 @@ describe('every function', () => {
   it('has a timeout that is longer than its work', () => {
     for (const [id, { Properties }] of functions) {
       const { ATTEMPT_TIMEOUT_MS, CREDENTIALS_PARAMETER } = Properties.Environment.Variables;
-      const attempt = ATTEMPT_TIMEOUT_MS ? Number(ATTEMPT_TIMEOUT_MS) + timeAroundAttempt + maxStopsEarlier : 0;
+      const attempt = ATTEMPT_TIMEOUT_MS ? Number(ATTEMPT_TIMEOUT_MS) + timeAroundAttempt + maxEarlyStop : 0;
       const test = CREDENTIALS_PARAMETER ? maxStepsMs + maxDeletionMs : 0;
       expect(Properties.Timeout * 1_000, id).toBeGreaterThan(Math.max(attempt, test));
     }

@@ -2,7 +2,7 @@ import type { ProcessRuntime } from '@emissor/cloud/virtual';
 import type { PostOutcome } from '../../lambdas/platform/egress/guarded-post.ts';
 import type { PinnedPost, PinnedRequestOutcome } from '../../lambdas/platform/egress/pinned-request.ts';
 import { ResolutionError, type Resolve } from '../../lambdas/platform/egress/resolver.ts';
-import { answer } from '../unit/delivery/builders.ts';
+import { aResponse } from '../unit/delivery/builders.ts';
 
 /** A POST that the service has sent. */
 interface Post {
@@ -43,14 +43,14 @@ export function makeScriptedReceivers() {
       const { takesMs = outcome.outcome === 'timeout' ? Number.POSITIVE_INFINITY : 0 } = outcome;
       if (!(await passes(takesMs, request.signal))) return { outcome: 'aborted', isConnected: true };
       if (outcome.outcome === 'response') {
-        request.onAnswered();
+        request.onResponse();
         post.status = outcome.status;
       }
       return asPinned(outcome);
     };
 
     function receive({ headers, body }: Parameters<PinnedPost>[0]) {
-      const outcome: ScriptedOutcome = answers.shift() ?? answer(200);
+      const outcome: ScriptedOutcome = answers.shift() ?? aResponse(200);
       const id = String(headers['webhook-id']);
       const lane = process.functionName.replace('deliver-', '');
       const post: Post = { id, body, at: time.now(), status: undefined, lane };

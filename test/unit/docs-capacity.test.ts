@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { coreShare, cpuCosts } from '../../lab/world/costs.ts';
 import { attemptsPerProcess } from '../../lambdas/delivery/lanes/concurrency-limit.ts';
-import { dueShards, historyKept } from '../../lambdas/delivery/store/delivery-item.ts';
+import { dueShards, historyRetention } from '../../lambdas/delivery/store/delivery-item.ts';
 import { maxQueueDelay } from '../../lambdas/delivery/transitions.ts';
 import { stageConfiguration } from '../../lib/config.ts';
 import { laneConcurrency } from '../../lib/lane-concurrency.ts';
@@ -37,7 +37,7 @@ describe('the page of the capacity', () => {
   });
 
   it('has the growth of a month', () => {
-    expect(historyKept).toBe(seconds * 1_000);
+    expect(historyRetention).toBe(seconds * 1_000);
     expect(cells('Growth and retention', 0)).toEqual(
       rates.map(rate => [whole(rate), whole(rate * seconds), whole((rate * seconds) / 1_024 ** 2)]),
     );

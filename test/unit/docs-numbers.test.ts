@@ -3,15 +3,15 @@ import { accessTokenSeconds, refreshAbsoluteSeconds, refreshIdleSeconds } from '
 import { oauthCases } from '../../lambdas/auth/routes.ts';
 import { requestLimits } from '../../lambdas/delivery/api/request-limits.ts';
 import { connectTimeouts } from '../../lambdas/delivery/attempt/attempt.ts';
-import { slowAfter } from '../../lambdas/delivery/attempt/attempt-watch.ts';
+import { slowThreshold } from '../../lambdas/delivery/attempt/attempt-watch.ts';
 import { maxRetryAfter, slowLaneWait, webhookLimitWait } from '../../lambdas/delivery/backoff.ts';
 import { timeAroundAttempt } from '../../lambdas/delivery/consumer/batch-consumer.ts';
-import { storedFromReceive } from '../../lambdas/delivery/lanes/admission.ts';
+import { admittedFromReceive } from '../../lambdas/delivery/lanes/admission.ts';
 import { attemptsPerProcess, slowLaneSlots } from '../../lambdas/delivery/lanes/concurrency-limit.ts';
 import { suspendAfter } from '../../lambdas/delivery/outcome/webhook-health.ts';
 import { replayInterval } from '../../lambdas/delivery/replay/replay-runner.ts';
-import { historyKept } from '../../lambdas/delivery/store/delivery-item.ts';
-import { maxAge, maxQueueDelay, overdueAfter } from '../../lambdas/delivery/transitions.ts';
+import { historyRetention } from '../../lambdas/delivery/store/delivery-item.ts';
+import { maxAge, maxQueueDelay, overdueThreshold } from '../../lambdas/delivery/transitions.ts';
 import { byteBudget } from '../../lambdas/platform/egress/byte-budget.ts';
 import { privateSuffixes } from '../../lambdas/platform/egress/host-name.ts';
 import { maximumUrlLength } from '../../lambdas/platform/egress/url-rules.ts';
@@ -42,7 +42,7 @@ const stage = stageConfiguration('dev');
 const { slowConcurrency } = laneConcurrency(1_000);
 const slowAttempts =
   slowConcurrency *
-  slowLaneSlots(slowConcurrency)({ webhooks: 1, ofOthers: 0, finished: 0, isQuick: false, isRequested: false });
+  slowLaneSlots(slowConcurrency)({ webhooks: 1, othersInFlight: 0, finished: 0, isQuick: false, isRequested: false });
 
 /** The longest wait of a delivery in the slow lane, as a multiple of its age. */
 const maxSlowWait = slowLaneWait(3_600_000, () => 1) / 3_600_000;
@@ -75,14 +75,14 @@ describe('the numbers', () => {
     ['deliveries', 'Attempts and waits', `${connectTimeouts.first} milliseconds to accept`],
     ['deliveries', 'Attempts and waits', `or ${inWords(connectTimeouts.slow)} if`],
     ['deliveries', 'Attempts and waits', `up to ${maxRetryAfter / hour} hours`],
-    ['deliveries', 'Attempts and waits', `less than ${inWords(slowAfter)}`],
+    ['deliveries', 'Attempts and waits', `less than ${inWords(slowThreshold)}`],
     ['deliveries', 'Attempts and waits', `about ${slowAttempts} of its attempts`],
     ['deliveries', 'List deliveries', `up to about ${maxSlowWait} times the age`],
     ['deliveries', 'Attempts and waits', `for ${maxAge / day} days`],
     ['receiving', 'How to answer', `may send ${byteBudget / 1_024} KiB, TLS included`],
     ['deliveries', 'Suspend and reactivate', `for ${suspendAfter / day} days or more`],
-    ['deliveries', 'Suspend and reactivate', `for ${historyKept / day} days`],
-    ['deliveries', 'History', `${historyKept / day} days`],
+    ['deliveries', 'Suspend and reactivate', `for ${historyRetention / day} days`],
+    ['deliveries', 'History', `${historyRetention / day} days`],
     ['deliveries', 'Resend a delivery', `${requestLimits.resendLimit} a minute`],
     ['deliveries', 'Replay a time range', `${second / replayInterval} a second`],
     ['webhooks', 'Limits', `${requestLimits.resendLimit} a minute for each webhook`],
@@ -132,14 +132,14 @@ describe('the numbers for operators and developers', () => {
   it.each([
     ['SECURITY.md', `${stage.clientFailureLimit} wrong passwords a minute (\`clientFailureLimit\`)`],
     ...[
-      `${ordinals[storedFromReceive.first]} receive (${ordinals[storedFromReceive.slow]} in the slow lane)`,
-      `${slowAfter / 1_000} s after it starts to resolve`,
+      `${ordinals[admittedFromReceive.first]} receive (${ordinals[admittedFromReceive.slow]} in the slow lane)`,
+      `${slowThreshold / 1_000} s after it starts to resolve`,
       `${webhookLimitWait(() => 0) / 1_000} to ${webhookLimitWait(() => 1) / 1_000} s`,
       `clamp(2 × age, ${slowLaneWait(0, () => 1) / 1_000} s, ${slowLaneWait(maxAge, () => 1) / 3_600_000} h)`,
       `or ${(stage.attemptTimeout + timeAroundAttempt) / 1_000} s if the process received it itself`,
       `by up to ${maxQueueDelay / 60_000} min`,
-      `after ${overdueAfter / 60_000} min, then`,
-      `For ${overdueAfter / 60_000} min after that`,
+      `after ${overdueThreshold / 60_000} min, then`,
+      `For ${overdueThreshold / 60_000} min after that`,
       `5 %: ${firstConcurrency} of an account's 1,000 |`,
       `without a success for a minute | 2 %: ${retryConcurrency} |`,
       `all attempts of slow webhooks; tests | 2 %: ${slowConcurrency} |`,

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { texts } from '../../console/texts/texts.ts';
-import { activeAccessToken, tokenResponse } from '../../lambdas/auth/answers.ts';
 import { scopes } from '../../lambdas/auth/principals/scope.ts';
-import { acceptedDelivery, deliveryPage, replayRecord } from '../../lambdas/delivery/api/answers.ts';
+import { activeAccessToken, tokenResponse } from '../../lambdas/auth/responses.ts';
 import { historyQuery, replayRequest } from '../../lambdas/delivery/api/input.ts';
+import { acceptedDelivery, deliveryPage, replayRecord } from '../../lambdas/delivery/api/responses.ts';
 import { failureCauses } from '../../lambdas/delivery/failure-causes.ts';
 import { deliveryDetail, wireReplayStates, wireResults, wireStates } from '../../lambdas/delivery/representation.ts';
-import { newSecret, registeredWebhook, webhookList } from '../../lambdas/webhooks/answers.ts';
 import { registration, replacement, secretRotation } from '../../lambdas/webhooks/input.ts';
 import { webhookRecord, wireReasons, wireStatuses } from '../../lambdas/webhooks/representation.ts';
+import { newSecret, registeredWebhook, webhookList } from '../../lambdas/webhooks/responses.ts';
 import { blocksOf, firstCells, inlineCode, readPage, sectionOf } from '../support/markdown-page.ts';
 
 // Fields, words and samples of the integrators' pages, against the schemas.

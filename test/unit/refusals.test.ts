@@ -3,9 +3,9 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { type Finding, finding } from '../../lambdas/api/findings.ts';
 import { Problem, problemBody, problemTitles } from '../../lambdas/api/problem.ts';
 import { apiProblems, bodyProblems, pathProblems, protectedProblems } from '../../lambdas/api/problems.ts';
-import { type BodyRefusal, type ContextOf, type RequestContext, resourcesOf } from '../../lambdas/api/route.ts';
+import { type BodyProblemName, type ContextOf, type RequestContext, resourcesOf } from '../../lambdas/api/route.ts';
 import { validate } from '../../lambdas/api/validation.ts';
-import type { RefuseAt } from '../../lambdas/auth/endpoints/oauth-endpoint.ts';
+import type { MakeEndpointError } from '../../lambdas/auth/endpoints/oauth-endpoint.ts';
 import { OAuthError } from '../../lambdas/auth/oauth-error.ts';
 import { authRoutes, formCases, oauthCases, pathCases, serviceCases } from '../../lambdas/auth/routes.ts';
 import { historyQuery, parseQuery, replayRequest } from '../../lambdas/delivery/api/input.ts';
@@ -16,7 +16,7 @@ import { webhookProblems, webhookRoutes } from '../../lambdas/webhooks/routes.ts
 import { findingNames, findings, problems } from '../support/error-texts.ts';
 import { firstCells, readPage, sectionOf } from '../support/markdown-page.ts';
 
-// Tests the tables of errors of both hosts. test/unit/api/api-refusals.test.ts and test/e2e/form-errors.e2e.test.ts cause each error.
+// Tests the tables of errors of both hosts. test/unit/api/api-errors.test.ts and test/e2e/form-errors.e2e.test.ts cause each error.
 
 const cases = Object.entries(problems).map(([name, row]) => [name, { code: name, ...row }] as const);
 const titles = Object.entries(problemTitles);
@@ -58,7 +58,7 @@ describe('the tables of errors contain only rows that operations list', () => {
   const listedBy = (...tables: RouteTable[]) =>
     tables
       .flatMap(table => Object.values(table))
-      .flatMap(({ operations }) => Object.values(operations).flatMap(({ refusals }) => refusals));
+      .flatMap(({ operations }) => Object.values(operations).flatMap(({ errors }) => errors));
   const names = (table: object) => Object.keys(table);
 
   it.each([
@@ -108,7 +108,7 @@ describe('the error catalogue of integrators', () => {
       requisicao: 'AbCdEfGhIjKlMnO=',
       errors: [{ pointer: '/url', code: 'url_not_https', detail: findings.https[language] }],
     });
-    const [, error, error_description] = oauthCases.credentials_refused;
+    const [, error, error_description] = oauthCases.credentials_rejected;
     expect(oauth).toEqual({ error, error_description });
   });
 
@@ -134,11 +134,11 @@ describe('every finding comes from the tables', () => {
   });
 
   it('for any query of the history', () => {
-    const refuse = Problem.from(apiProblems);
+    const makeProblem = Problem.from(apiProblems);
     fc.assert(
       fc.property(anyQuery, text => {
         try {
-          parseQuery(historyQuery, text, refuse);
+          parseQuery(historyQuery, text, makeProblem);
         } catch (error) {
           expectKnown((error as Problem).errors ?? []);
         }
@@ -164,18 +164,20 @@ describe('an operation can throw', () => {
       path: '/x',
       throttle: 'management',
       operations: {
-        find: { method: 'GET', access: 'webhooks:read', refusals: ['webhook_not_found'] },
-        put: { method: 'PUT', access: 'webhooks:manage', takesBody: true, refusals: ['contended'] },
+        find: { method: 'GET', access: 'webhooks:read', errors: ['webhook_not_found'] },
+        put: { method: 'PUT', access: 'webhooks:manage', takesBody: true, errors: ['concurrent_change'] },
       },
     },
   } as const satisfies RouteTable<string, keyof typeof webhookProblems>;
 
   it('the errors that its row lists and the errors of a body or form', () => {
-    expectTypeOf<ContextOf<typeof routes, 'find'>['refuse']>().parameter(0).toEqualTypeOf<'webhook_not_found'>();
-    expectTypeOf<ContextOf<typeof routes, 'put'>['refuse']>().parameter(0).toEqualTypeOf<'contended' | BodyRefusal>();
-    const refuse = OAuthError.from(oauthCases);
-    const introspect: RefuseAt<'introspect'> = refuse;
-    const revoke: RefuseAt<'revoke'> = refuse;
+    expectTypeOf<ContextOf<typeof routes, 'find'>['makeProblem']>().parameter(0).toEqualTypeOf<'webhook_not_found'>();
+    expectTypeOf<ContextOf<typeof routes, 'put'>['makeProblem']>()
+      .parameter(0)
+      .toEqualTypeOf<'concurrent_change' | BodyProblemName>();
+    const makeError = OAuthError.from(oauthCases);
+    const introspect: MakeEndpointError<'introspect'> = makeError;
+    const revoke: MakeEndpointError<'revoke'> = makeError;
     expect([revoke('token_of_another_client').status, revoke('method_not_post').status]).toEqual([400, 405]);
     // @ts-expect-error -- the row does not list it
     introspect('token_of_another_client');
@@ -183,10 +185,10 @@ describe('an operation can throw', () => {
 
   it('only errors that its row lists, even in its handler', () => {
     const finds = async (context: RequestContext<'webhook_not_found'>) => {
-      throw context.refuse('webhook_not_found');
+      throw context.makeProblem('webhook_not_found');
     };
-    const contends = async (context: RequestContext<'contended'>) => {
-      throw context.refuse('contended');
+    const contends = async (context: RequestContext<'concurrent_change'>) => {
+      throw context.makeProblem('concurrent_change');
     };
     resourcesOf(routes, webhookProblems, { find: finds, put: contends });
     // @ts-expect-error -- the row does not list the error of the handler
@@ -196,12 +198,12 @@ describe('an operation can throw', () => {
   });
 
   it('errors only with values for the placeholders in their texts', () => {
-    const refuse = Problem.from(apiProblems);
+    const makeProblem = Problem.from(apiProblems);
     // @ts-expect-error -- the text has the placeholder `allow`
-    expect(refuse('method_not_allowed').detail.en).toContain('undefined');
+    expect(makeProblem('method_not_allowed').detail.en).toContain('undefined');
     // @ts-expect-error -- the text has the placeholder `values`
     expect(finding({ pointer: '' }, findings.choice).detail.en).toContain('undefined');
-    const { detail, message } = refuse('method_not_allowed', { values: { allow: 'GET, HEAD' } });
+    const { detail, message } = makeProblem('method_not_allowed', { values: { allow: 'GET, HEAD' } });
     expect(detail).toEqual({ en: 'This path supports GET, HEAD.', pt: 'Este caminho aceita GET, HEAD.' });
     expect(message).toBe(detail.en);
   });

@@ -3,8 +3,8 @@ import { apiRoutes } from '../../lambdas/api/routes.ts';
 import { composeDiscovery } from '../../lambdas/auth/endpoints/discovery.composition.ts';
 import { authRoutes } from '../../lambdas/auth/routes.ts';
 import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
-import { keptAttempts, settled } from '../../lambdas/delivery/delivery.ts';
-import { withoutWebhookId } from '../../lambdas/delivery/intake/without-webhook.ts';
+import { maxStoredAttempts, settled } from '../../lambdas/delivery/delivery.ts';
+import { unregisteredEventsId } from '../../lambdas/delivery/intake/unregistered-events.ts';
 import { slownessId } from '../../lambdas/delivery/lanes/slow-since.ts';
 import { itemFromDelivery } from '../../lambdas/delivery/store/delivery-item.ts';
 import { headKey } from '../../lambdas/delivery/store/head-key.ts';
@@ -103,7 +103,9 @@ describe('the cost of a request to {base_url} with a full store', () => {
   beforeAll(async () => {
     stage = makeStage(schedule, 0); // without consumers
     const { dynamo } = stage;
-    const records = Array.from({ length: keptAttempts }, (_, number) => aRecord({ number: number + 1, response: 'x' }));
+    const records = Array.from({ length: maxStoredAttempts }, (_, number) =>
+      aRecord({ number: number + 1, response: 'x' }),
+    );
     const wait = { nextAttemptAt: noon + 3_600_000, sweepAt: noon + 3_600_000, overdueCount: 0 };
     const waiting = aDelivery({ id: full, attempts: records, createdAt: noon - 5_000_000, attempt: 31, wait });
     for (const eventName of EVENT_NAMES.filter(name => name !== gone)) await stage.register({ eventName });
@@ -129,7 +131,7 @@ describe('the cost of a request to {base_url} with a full store', () => {
         slowSince: noon,
       })),
       {
-        ...headKey('', withoutWebhookId(accountId)).key,
+        ...headKey('', unregisteredEventsId(accountId)).key,
         ...Object.fromEntries(EVENT_NAMES.map(eventName => [eventName, noon])),
       },
     ]);

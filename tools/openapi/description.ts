@@ -1,7 +1,7 @@
 import type { RequiredScope } from '../../lambdas/api/authorization.ts';
 import { apiFindings, type FindingTable } from '../../lambdas/api/findings.ts';
 import type { apiProblems } from '../../lambdas/api/problems.ts';
-import type { RefusalOf } from '../../lambdas/api/route.ts';
+import type { ProblemNameOf } from '../../lambdas/api/route.ts';
 import type { OAuthCase } from '../../lambdas/auth/routes.ts';
 import type { deliveryProblems } from '../../lambdas/delivery/api/routes.ts';
 import type { OperationId, OperationOf, RouteOperation, RouteTable } from '../../lambdas/platform/route-table.ts';
@@ -24,7 +24,7 @@ export type Descriptions<Table extends RouteTable> = {
 
 /** The descriptions of operations of {base_url}. Operations that validate values must describe the errors. */
 export type BaseDescriptions<Table extends RouteTable> = Descriptions<Table> & {
-  readonly [Id in OperationId<Table>]: 'validation_failed' extends RefusalOf<Table, Id>
+  readonly [Id in OperationId<Table>]: 'validation_failed' extends ProblemNameOf<Table, Id>
     ? { readonly findings: readonly PossibleFinding[] }
     : { readonly findings?: never };
 };

@@ -47,7 +47,7 @@ export function openApiDocument(all: readonly Operation[], host: Host): object {
 }
 
 const { not_found, method_not_allowed } = pathProblems;
-const { no_such_path, method_not_post, method_not_get } = pathCases;
+const { method_not_post, method_not_get } = pathCases;
 
 type Host = Operation['host'];
 
@@ -56,7 +56,9 @@ function eventParts() {
 }
 
 function notFound(host: Host): object {
-  return serviceResponse(host === 'auth' ? oauthResponse(404, { no_such_path }) : problemResponse(404, { not_found }));
+  return serviceResponse(
+    host === 'auth' ? oauthResponse(404, { not_found: pathCases.not_found }) : problemResponse(404, { not_found }),
+  );
 }
 
 /**

@@ -3,8 +3,8 @@ import { type AuthOperation, ref, type ServiceResponse } from './description.ts'
 import type { HeaderNames } from './headers.ts';
 
 /** Returns the error responses of an operation of {auth_url}, by status. */
-export function oauthResponses({ access, refusals }: AuthOperation): Record<string, ServiceResponse> {
-  const listed = Object.fromEntries(refusals.map(name => [name, oauthCases[name]]));
+export function oauthResponses({ access, errors }: AuthOperation): Record<string, ServiceResponse> {
+  const listed = Object.fromEntries(errors.map(name => [name, oauthCases[name]]));
   const cases: OAuthTable = { ...(access === 'client' && formCases), ...listed, ...serviceCases };
   const byStatus = Map.groupBy(Object.entries(cases), ([, [status]]) => status);
   return Object.fromEntries(

@@ -65,11 +65,11 @@ const headersOf: Readonly<Record<string, HeaderNames>> = {
   insufficient_scope: { 'WWW-Authenticate': 'BearerChallenge' },
   unsupported_media_type: { Accept: 'Accept' },
   too_many_secrets: { 'Retry-After': 'RetryAfter' },
-  registrations_used_up: { 'Retry-After': 'RetryAfter' },
-  tests_used_up: { 'Retry-After': 'RetryAfter' },
-  resends_used_up: { 'Retry-After': 'RetryAfter' },
+  registration_limit_reached: { 'Retry-After': 'RetryAfter' },
+  test_limit_reached: { 'Retry-After': 'RetryAfter' },
+  resend_limit_reached: { 'Retry-After': 'RetryAfter' },
   replay_in_progress: { Location: 'ReplayLocation' },
-  contended: { 'Retry-After': 'RetryAfter' },
+  concurrent_change: { 'Retry-After': 'RetryAfter' },
   busy: { 'Retry-After': 'RetryAfter' },
 } satisfies Partial<Record<ProblemName, HeaderNames>>;
 
@@ -112,7 +112,7 @@ function exampleOf(
 }
 
 /** Returns all errors of an operation, including those of every body and of every protected operation. */
-function problemsOf({ access, takesBody, refusals }: BaseOperation): ProblemTable {
-  const listed = Object.fromEntries(refusals.map(name => [name, allProblems[name]]));
+function problemsOf({ access, takesBody, errors }: BaseOperation): ProblemTable {
+  const listed = Object.fromEntries(errors.map(name => [name, allProblems[name]]));
   return access === 'public' ? listed : { ...(takesBody && bodyProblems), ...listed, ...protectedProblems };
 }

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { finding, problemBody } from '../../lambdas/api/problem.ts';
-import * as oauth from '../../lambdas/auth/answers.ts';
-import * as deliveries from '../../lambdas/delivery/api/answers.ts';
+import * as oauth from '../../lambdas/auth/responses.ts';
 import { replayRequest } from '../../lambdas/delivery/api/input.ts';
+import * as deliveries from '../../lambdas/delivery/api/responses.ts';
 import { attemptRecord, deliveryDetail, deliveryRecord } from '../../lambdas/delivery/representation.ts';
-import * as webhooks from '../../lambdas/webhooks/answers.ts';
 import { registration, replacement, secretRotation } from '../../lambdas/webhooks/input.ts';
 import { replacedSecret, webhookRecord } from '../../lambdas/webhooks/representation.ts';
+import * as webhooks from '../../lambdas/webhooks/responses.ts';
 import { eventNameSchema } from '../../lambdas/webhooks/webhook.ts';
 import { extensible, plain, type Schema } from './plain-schemas.ts';
 

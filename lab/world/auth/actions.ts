@@ -1,5 +1,5 @@
 import type { VirtualCloud } from '@emissor/cloud/virtual';
-import type { TokenResponse } from '../../../lambdas/auth/answers.ts';
+import type { TokenResponse } from '../../../lambdas/auth/responses.ts';
 import { CliError } from '../../../ops/stage/operator.ts';
 import { makeRandom, type Random } from '../../../tools/support/random.ts';
 import { type CommandRecord, type Endpoint, type Form, type Journal, type TokenRequest, tokensOf } from './journal.ts';

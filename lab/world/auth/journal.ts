@@ -1,4 +1,4 @@
-import { type TokenResponse, tokenResponse } from '../../../lambdas/auth/answers.ts';
+import { type TokenResponse, tokenResponse } from '../../../lambdas/auth/responses.ts';
 import { clockError } from '../times.ts';
 import type { Change } from '../watched-tables.ts';
 

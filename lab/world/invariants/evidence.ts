@@ -1,6 +1,6 @@
 import { type AttemptRecord, type Delivery, isDeliveryId } from '../../../lambdas/delivery/delivery.ts';
-import { answerPart } from '../../../lambdas/delivery/store/answer-item.ts';
 import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
+import { responsePart } from '../../../lambdas/delivery/store/response-item.ts';
 import { type EventName, type Webhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';
 import type { World } from '../make-world.ts';
 import type { Post } from '../receivers.ts';
@@ -60,9 +60,9 @@ export function collectEvidence({ watched, receivers, completed }: World) {
   function postOf(id: string, record: AttemptRecord, at = Number.POSITIVE_INFINITY): Post | undefined {
     const change = watched
       .changesOf('Deliveries')
-      .get(`${id} ${answerPart(record)}`)
+      .get(`${id} ${responsePart(record)}`)
       ?.findLast(each => each.at <= at);
-    const responseBody = record.answerId ? change?.item?.response : record.response;
+    const responseBody = record.responseId ? change?.item?.response : record.response;
     const startedAt = Date.parse(record.startedAt);
     const isOwn = (post: Post) =>
       post.responseBody === responseBody &&

@@ -66,7 +66,7 @@ export function checkHistories(
       const record = delivery.attempts.find(({ number }) => number === numero);
       if (record && (resultado !== wireResults[record.result] || detalhe !== causeWordOf(record)))
         violate('returned with the wrong results', id);
-      if (record) checkResponse(id, { ...record, status: shownStatus, response: resposta, answerId: undefined });
+      if (record) checkResponse(id, { ...record, status: shownStatus, response: resposta, responseId: undefined });
     }
   }
 

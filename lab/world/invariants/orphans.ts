@@ -1,10 +1,10 @@
 import { limitIdsOf } from '../../../lambdas/delivery/api/request-limits.ts';
 import { isDeliveryId } from '../../../lambdas/delivery/delivery.ts';
-import { withoutWebhookId } from '../../../lambdas/delivery/intake/without-webhook.ts';
+import { unregisteredEventsId } from '../../../lambdas/delivery/intake/unregistered-events.ts';
 import { slownessId } from '../../../lambdas/delivery/lanes/slow-since.ts';
 import { replaysId } from '../../../lambdas/delivery/replay/replay-store.ts';
-import { answersPrefix } from '../../../lambdas/delivery/store/answer-item.ts';
 import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
+import { responsesPrefix } from '../../../lambdas/delivery/store/response-item.ts';
 import { webhookIn } from '../../../lambdas/webhooks/webhook.ts';
 import { type Account, eventName } from '../arrival.ts';
 import type { World } from '../make-world.ts';
@@ -21,7 +21,7 @@ export function checkOrphans({ cloud, tables, accounts, people, faultClass }: Wo
     const own = new Set(accounts.flatMap(idsOf));
     for (const { id, part, state, dueShard, webhookId, accountId, settledAt, ttl } of items) {
       const key = `${id} ${part}`;
-      const isResponse = String(part).startsWith(answersPrefix);
+      const isResponse = String(part).startsWith(responsesPrefix);
       if (isDeliveryId(String(id))) {
         // A response may remain if the outcome of its POST was not stored, or if the account was deleted during the POST.
         if (isResponse && !heads.has(String(id)) && faultClass === 'none' && !wasAnyDeleted())
@@ -44,7 +44,8 @@ export function checkOrphans({ cloud, tables, accounts, people, faultClass }: Wo
       const isOperatorSuspension = item.status === 'suspended' && item.suspensionReason === 'operator';
       const key = `${item.accountId} ${item.eventName}`;
       if (!webhookIn(item) && !isOperatorSuspension) violate(`neither a webhook nor a suspension: ${key}`);
-      if (item.unannounced !== undefined || item.announcementShard !== undefined) violate(`not announced: ${key}`);
+      if (item.pendingAnnouncement !== undefined || item.announcementShard !== undefined)
+        violate(`not announced: ${key}`);
     }
   }
 
@@ -56,5 +57,5 @@ export function checkOrphans({ cloud, tables, accounts, people, faultClass }: Wo
 /** Returns the ids of an account's items that are not deliveries. */
 export function idsOf({ id: accountId, event = eventName }: Pick<Account, 'id' | 'event'>): readonly string[] {
   const owner = { accountId, eventName: event };
-  return [withoutWebhookId(accountId), slownessId(owner), replaysId(owner), ...limitIdsOf(accountId, [event])];
+  return [unregisteredEventsId(accountId), slownessId(owner), replaysId(owner), ...limitIdsOf(accountId, [event])];
 }

@@ -41,10 +41,10 @@ export function readReplayRuns(watched: WatchedTables): ReadonlyMap<string, Repl
 
 /** Returns whether a replay selects a delivery in its current state. */
 export function selectsDelivery({ first }: Pick<ReplayRun, 'first'>, delivery: Delivery): boolean {
-  const { accountId, webhookId, wanted, from, to, startedAt } = first;
+  const { accountId, webhookId, sourceState, from, to, startedAt } = first;
   const isOwn = delivery.accountId === accountId && delivery.webhookId === webhookId && !isTest(delivery);
   const isInRange = delivery.createdAt >= Number(from) && delivery.createdAt < Number(to);
-  return isOwn && isInRange && delivery.state === wanted && Number(delivery.settledAt) < Number(startedAt);
+  return isOwn && isInRange && delivery.state === sourceState && Number(delivery.settledAt) < Number(startedAt);
 }
 
 /** Returns whether a replay may have resent a delivery at a time. A cancelled replay stops within 2 minutes. */

@@ -1,10 +1,10 @@
 import type { RecordKeys } from '../../platform/aws/batch-get.ts';
 import type { Item } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { OAuthError, Refuse } from '../oauth-error.ts';
+import type { MakeOAuthError, OAuthError } from '../oauth-error.ts';
 import { type Client, clientKey, matchingSecret, parseClient } from '../principals/client.ts';
 import type { AuditContext } from '../protection/audit.ts';
-import type { FormRefusal } from '../routes.ts';
+import type { FormCase } from '../routes.ts';
 import { type ClientCredentials, claimedClientId } from './client-credentials.ts';
 
 export type ClientAuthentication = ReturnType<typeof makeClientAuthentication>;
@@ -31,18 +31,18 @@ export function makeClientAuthentication({
     credentials: ClientCredentials,
     records: ClientRecords,
     auditContext: AuditContext,
-    refuse: Refuse<FormRefusal>,
+    makeError: MakeOAuthError<FormCase>,
   ): Client {
     if (credentials.outcome === 'unusable') {
-      throw refuse(credentials.oauthCase, { reason: credentials.oauthCase });
+      throw makeError(credentials.oauthCase, { reason: credentials.oauthCase });
     }
     const client = parseClient(records.client);
     if (client) auditContext.clientId = client.clientId;
     const secret = matchingSecret(client, credentials.clientSecret, now()); // compared before any rejection, to take constant time
-    if (!client) throw refused('client_unknown', refuse);
-    if (!secret) throw refused('client_secret_wrong', refuse);
-    if (client.status !== 'enabled') throw refused('client_disabled', refuse);
-    auditContext.secretOf = new Date(secret.createdAt).toISOString();
+    if (!client) throw authenticationError('client_unknown', makeError);
+    if (!secret) throw authenticationError('client_secret_wrong', makeError);
+    if (client.status !== 'enabled') throw authenticationError('client_disabled', makeError);
+    auditContext.secretCreatedAt = new Date(secret.createdAt).toISOString();
     return client;
   }
 }
@@ -52,6 +52,6 @@ interface ClientRecords {
 }
 
 /** Returns the same error for all reasons (RFC 6749 section 5.2). Only the audit trail contains the reason. */
-function refused(reason: string, refuse: Refuse<FormRefusal>): OAuthError {
-  return refuse('client_refused', { reason });
+function authenticationError(reason: string, makeError: MakeOAuthError<FormCase>): OAuthError {
+  return makeError('client_rejected', { reason });
 }

@@ -8,7 +8,7 @@ export type ClientCredentials =
   | { readonly outcome: 'unusable'; readonly oauthCase: UnusableCase };
 
 /** The error for credentials that cannot be verified. */
-type UnusableCase = 'client_missing' | 'client_two_ways' | 'client_ids_differ' | 'basic_malformed';
+type UnusableCase = 'client_missing' | 'client_credentials_duplicated' | 'client_ids_differ' | 'basic_malformed';
 
 /**
  * Reads the client credentials of a request from HTTP Basic or the body, never both (RFC 6749 section 2.3). Ignores other schemes,
@@ -41,7 +41,7 @@ function fromBasic(encoded: string, parameters: Parameters): ClientCredentials {
   if (!credentials) return unusable('basic_malformed');
   const [id, secret] = credentials;
   if (id === '' && secret === '') return fromBody(parameters); // generated clients send an empty header with credentials in the body
-  if (parameters.has('client_secret')) return unusable('client_two_ways');
+  if (parameters.has('client_secret')) return unusable('client_credentials_duplicated');
   if ((parameters.get('client_id') ?? id) !== id) return unusable('client_ids_differ');
   return presented(id, secret);
 }

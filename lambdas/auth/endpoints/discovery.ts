@@ -2,12 +2,12 @@ import { createPublicKey } from 'node:crypto';
 import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
 import type { Keyring, KeyringKey } from '../../platform/keyring.ts';
 import type { Log } from '../../platform/telemetry.ts';
-import type { KeySet, ServerMetadata } from '../answers.ts';
 import { OAuthError } from '../oauth-error.ts';
 import { grantTypes } from '../principals/client.ts';
 import { scopes } from '../principals/scope.ts';
+import type { KeySet, ServerMetadata } from '../responses.ts';
 import { authRoutes, pathCases } from '../routes.ts';
-import { asOAuthError, errorResponse } from './oauth-response.ts';
+import { errorResponse, toOAuthError } from './oauth-response.ts';
 
 /**
  * Creates the endpoint that returns the metadata and the public keys of {auth_url}. It also handles all requests without a route, and
@@ -33,15 +33,15 @@ export function makeDiscovery({
     try {
       return await respond(request);
     } catch (error) {
-      return errorResponse(asOAuthError(error, log));
+      return errorResponse(toOAuthError(error, log));
     }
   };
 
   async function respond(request: HttpRequest): Promise<HttpResponse> {
     const document = documents.get(request.rawPath);
-    if (!document) throw refuse('no_such_path');
+    if (!document) throw makeError('not_found');
     const { method } = request.requestContext.http;
-    if (method !== 'GET' && method !== 'HEAD') throw refuse('method_not_get');
+    if (method !== 'GET' && method !== 'HEAD') throw makeError('method_not_get');
     const body = JSON.stringify(await document());
     const headers = { 'content-type': 'application/json', 'cache-control': cachedFor };
     return { statusCode: 200, headers, body }; // for HEAD, the gateway drops the body and preserves its length
@@ -53,7 +53,7 @@ export function makeDiscovery({
   }
 }
 
-const refuse = OAuthError.from(pathCases);
+const makeError = OAuthError.from(pathCases);
 
 /** Returns the public key of a signing key as a JWK (RFC 7517 section 4). */
 function publicJwk({ keyId, algorithm, publicKey }: KeyringKey): KeySet['keys'] {

@@ -2,16 +2,16 @@ import { readRecords } from '../../platform/aws/batch-get.ts';
 import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { HttpRequest } from '../../platform/http.ts';
-import type { Introspection } from '../answers.ts';
 import { type Client, clientKey, mayRefresh, parseClient } from '../principals/client.ts';
 import { commonScopes, formatScope, scopesAllowed, storedScope } from '../principals/scope.ts';
 import { parseUser, userKey } from '../principals/user.ts';
 import type { AuditContext } from '../protection/audit.ts';
+import type { Introspection } from '../responses.ts';
 import type { AccessTokenClaims } from '../sessions/access-token.ts';
-import { asActiveSession, type ReadActiveSession, type SessionTables } from '../sessions/active-session.ts';
+import { type ReadActiveSession, type SessionTables, toActiveSession } from '../sessions/active-session.ts';
 import type { PresentedRefreshToken } from '../sessions/refresh-token.ts';
 import { parseSession, sessionKey } from '../sessions/session.ts';
-import { type EndpointParts, makeOAuthEndpoint, type RefuseAt } from './oauth-endpoint.ts';
+import { type EndpointParts, type MakeEndpointError, makeOAuthEndpoint } from './oauth-endpoint.ts';
 import type { PresentedToken, ReadPresentedToken } from './presented-token.ts';
 
 /** Creates the introspection endpoint (RFC 7662) for access tokens and refresh tokens. */
@@ -22,9 +22,9 @@ export function makeIntrospectEndpoint(parts: IntrospectEndpointParts) {
   async function introspectToken(
     request: HttpRequest,
     auditContext: AuditContext,
-    refuse: RefuseAt<'introspect'>,
+    makeError: MakeEndpointError<'introspect'>,
   ): Promise<Introspection> {
-    const description = await describeToken(await readPresentedToken(request, auditContext, refuse));
+    const description = await describeToken(await readPresentedToken(request, auditContext, makeError));
     if (description === inactive) auditContext.reason = 'token_inactive';
     return description;
   }
@@ -42,7 +42,7 @@ export function makeIntrospectEndpoint(parts: IntrospectEndpointParts) {
     const session = parseSession(records.session);
     if (!session || !maySee(caller, session.clientId)) return inactive;
     const client = await readClient(session.clientId, caller);
-    const active = asActiveSession(client, parseUser(records.user), session, now());
+    const active = toActiveSession(client, parseUser(records.user), session, now());
     const isCurrent = token.counter === session.counter && token.keyId === session.keyId;
     if (!active || !mayRefresh(active.client) || !isCurrent) return inactive;
     const scope = formatScope(commonScopes(storedScope(session.scope), scopesAllowed(active.client, active.user)));

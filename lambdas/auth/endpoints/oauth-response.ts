@@ -1,8 +1,8 @@
 import { isUnavailable } from '../../platform/aws/dynamo.ts';
 import type { HttpResponse } from '../../platform/http.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
-import type { OAuthErrorBody } from '../answers.ts';
 import { OAuthError } from '../oauth-error.ts';
+import type { OAuthErrorBody } from '../responses.ts';
 import { serviceCases } from '../routes.ts';
 
 /** Returns a 200 response that must not be cached. */
@@ -31,14 +31,14 @@ export function errorResponse(error: OAuthError): HttpResponse {
 }
 
 /** Returns the error to respond with. Logs an unexpected error and converts it to an opaque 503 or 500. */
-export function asOAuthError(error: unknown, log: Log): OAuthError {
+export function toOAuthError(error: unknown, log: Log): OAuthError {
   if (error instanceof OAuthError) return error;
   if (isUnavailable(error)) {
     log.error('dependency.unavailable', describeError(error));
     return serviceError('dependency_unavailable', { retryAfterSeconds: 1 });
   }
   log.error('request.failed', describeError(error));
-  return serviceError('unforeseen');
+  return serviceError('internal_error');
 }
 
 const serviceError = OAuthError.from(serviceCases);

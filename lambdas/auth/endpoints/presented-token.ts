@@ -2,10 +2,10 @@ import { readRecords } from '../../platform/aws/batch-get.ts';
 import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import type { HttpRequest } from '../../platform/http.ts';
 import { readFormRequest } from '../form-request.ts';
-import type { Refuse } from '../oauth-error.ts';
+import type { MakeOAuthError } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
 import type { AuditContext } from '../protection/audit.ts';
-import type { FormRefusal } from '../routes.ts';
+import type { FormCase } from '../routes.ts';
 import type { AccessTokenClaims, VerificationOptions, VerifyAccessToken } from '../sessions/access-token.ts';
 import type { PresentedRefreshToken, VerifyRefreshToken } from '../sessions/refresh-token.ts';
 import type { ClientAuthentication } from './client-authentication.ts';
@@ -40,15 +40,15 @@ export function makePresentedTokenReader({
   return async function readPresentedToken(
     request: HttpRequest,
     auditContext: AuditContext,
-    refuse: Refuse<FormRefusal | 'token_missing'>,
+    makeError: MakeOAuthError<FormCase | 'token_missing'>,
     options: VerificationOptions = {},
   ): Promise<PresentedToken> {
-    const parameters = readFormRequest(request, refuse);
+    const parameters = readFormRequest(request, makeError);
     const credentials = clientCredentials(request.headers.authorization, parameters);
     const records = await readRecords(dynamo, clientAuthentication.keysToRead(credentials));
-    const client = clientAuthentication.authenticate(credentials, records, auditContext, refuse);
+    const client = clientAuthentication.authenticate(credentials, records, auditContext, makeError);
     const token = parameters.get('token');
-    if (token === undefined) throw refuse('token_missing');
+    if (token === undefined) throw makeError('token_missing');
     const refreshToken = await verifyRefreshToken(token);
     const claims = refreshToken ? undefined : await verifyAccessToken(token, options);
     return { client, refreshToken, claims };

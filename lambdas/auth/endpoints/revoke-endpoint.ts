@@ -1,9 +1,9 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { HttpRequest } from '../../platform/http.ts';
-import type { Revocation } from '../answers.ts';
-import { type AuditContext, noteUser } from '../protection/audit.ts';
+import { type AuditContext, recordUser } from '../protection/audit.ts';
+import type { Revocation } from '../responses.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
-import { type EndpointParts, makeOAuthEndpoint, type RefuseAt } from './oauth-endpoint.ts';
+import { type EndpointParts, type MakeEndpointError, makeOAuthEndpoint } from './oauth-endpoint.ts';
 import type { ReadPresentedToken } from './presented-token.ts';
 
 /**
@@ -17,12 +17,12 @@ export function makeRevokeEndpoint({ readPresentedToken, sessions, log, count, n
   async function revokeToken(
     request: HttpRequest,
     auditContext: AuditContext,
-    refuse: RefuseAt<'revoke'>,
+    makeError: MakeEndpointError<'revoke'>,
   ): Promise<Revocation> {
-    const { client, refreshToken, claims } = await readPresentedToken(request, auditContext, refuse, {
+    const { client, refreshToken, claims } = await readPresentedToken(request, auditContext, makeError, {
       mayBeExpired: true,
     });
-    if (claims && claims.client_id !== client.clientId) throw refuse('token_of_another_client');
+    if (claims && claims.client_id !== client.clientId) throw makeError('token_of_another_client');
     const sessionId = refreshToken?.sessionId ?? claims?.sid;
     const session = sessionId === undefined ? undefined : await sessions.findSession(sessionId);
     if (!session) {
@@ -30,8 +30,8 @@ export function makeRevokeEndpoint({ readPresentedToken, sessions, log, count, n
       return {};
     }
     auditContext.sessionId = session.sessionId;
-    noteUser(auditContext, session);
-    if (session.clientId !== client.clientId) throw refuse('token_of_another_client');
+    recordUser(auditContext, session);
+    if (session.clientId !== client.clientId) throw makeError('token_of_another_client');
     await sessions.revokeSession(session.sessionId, 'revocation', now());
     return {};
   }

@@ -1,4 +1,4 @@
-import { notAnswered } from '../../platform/deployment/patience.ts';
+import { noResponse } from '../../platform/deployment/retry.ts';
 import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import { assertHashing, type PasswordHashing } from '../principals/password-hash.ts';
@@ -9,7 +9,7 @@ import { writeRefreshToken } from '../sessions/refresh-token.ts';
  * keys, and runs a login and a refresh of an unknown client, which together read all tables. This verifies the function's image, role
  * and environment. The check does not write.
  *
- * @throws {Error} if the check fails. Its name is `notAnswered` if a retry may succeed, for example with a new IAM permission.
+ * @throws {Error} if the check fails. Its name is `noResponse` if a retry may succeed, for example with a new IAM permission.
  */
 export function makeSelfCheck({
   passwords,
@@ -21,7 +21,7 @@ export function makeSelfCheck({
   readonly keyring: Pick<Keyring, 'active' | 'open'>;
   readonly tokenEndpoint: (request: HttpRequest) => Promise<HttpResponse>;
 }) {
-  return async function checkItself(): Promise<void> {
+  return async function selfCheck(): Promise<void> {
     await assertHashing(passwords);
     await keyring.open(await keyring.active('signing'));
     const mac = await keyring.active('mac');
@@ -31,7 +31,7 @@ export function makeSelfCheck({
       const form = `client_id=deployment&client_secret=none&grant_type=${grant}`;
       const { statusCode, body } = await tokenEndpoint({ ...syntheticRequest, body: form });
       if (statusCode === 401) continue;
-      const name = Number(statusCode) >= 500 ? notAnswered : 'Error';
+      const name = Number(statusCode) >= 500 ? noResponse : 'Error';
       throw Object.assign(new Error(`The login of an unknown client returned ${statusCode}: ${body}`), { name });
     }
   };

@@ -1,16 +1,16 @@
 import { readRecords } from '../../platform/aws/batch-get.ts';
 import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import type { HttpRequest } from '../../platform/http.ts';
-import type { TokenResponse } from '../answers.ts';
 import { type Parameters, readFormRequest } from '../form-request.ts';
-import type { PreparedGrant, RefuseGrant } from '../grants/grant.ts';
+import type { MakeGrantError, PreparedGrant } from '../grants/grant.ts';
 import type { Grants } from '../grants/grants.ts';
-import type { Refuse } from '../oauth-error.ts';
+import type { MakeOAuthError } from '../oauth-error.ts';
 import { type Client, type GrantType, grantTypes } from '../principals/client.ts';
 import type { AuditContext } from '../protection/audit.ts';
+import type { TokenResponse } from '../responses.ts';
 import type { ClientAuthentication } from './client-authentication.ts';
 import { claimedClientId, clientCredentials } from './client-credentials.ts';
-import { type EndpointParts, makeOAuthEndpoint, type RefuseAt } from './oauth-endpoint.ts';
+import { type EndpointParts, type MakeEndpointError, makeOAuthEndpoint } from './oauth-endpoint.ts';
 
 /** Creates the token endpoint (RFC 6749 section 3.2). */
 export function makeTokenEndpoint({ dynamo, clientAuthentication, grants, log, count }: TokenEndpointParts) {
@@ -23,23 +23,23 @@ export function makeTokenEndpoint({ dynamo, clientAuthentication, grants, log, c
   async function issueToken(
     request: HttpRequest,
     auditContext: AuditContext,
-    refuse: RefuseAt<'token'>,
+    makeError: MakeEndpointError<'token'>,
   ): Promise<TokenResponse> {
-    const parameters = readFormRequest(request, refuse);
-    const grantType = requireGrantType(parameters, refuse);
+    const parameters = readFormRequest(request, makeError);
+    const grantType = requireGrantType(parameters, makeError);
     if (isSupported(grantType)) auditContext.grant = grantType;
 
     const credentials = clientCredentials(request.headers.authorization, parameters);
     const clientId = claimedClientId(credentials);
-    const preparation = await prepareGrant(grants, grantType, parameters, refuse, clientId);
+    const preparation = await prepareGrant(grants, grantType, parameters, makeError, clientId);
     const records = await readRecords(dynamo, {
       ...preparation?.grant?.keysToRead,
       ...clientAuthentication.keysToRead(credentials),
     });
 
-    const client = clientAuthentication.authenticate(credentials, records, auditContext, refuse);
-    requireAllowed(client, requireSupported(grantType, refuse), refuse);
-    return requirePrepared(preparation, refuse).issue({ client, records, auditContext, refuse });
+    const client = clientAuthentication.authenticate(credentials, records, auditContext, makeError);
+    requireAllowed(client, requireSupported(grantType, makeError), makeError);
+    return requirePrepared(preparation, makeError).issue({ client, records, auditContext, makeError });
   }
 }
 
@@ -49,9 +49,9 @@ interface TokenEndpointParts extends EndpointParts {
   readonly grants: Grants;
 }
 
-function requireGrantType(parameters: Parameters, refuse: Refuse<'grant_type_missing'>): string {
+function requireGrantType(parameters: Parameters, makeError: MakeOAuthError<'grant_type_missing'>): string {
   const grantType = parameters.get('grant_type');
-  if (grantType === undefined) throw refuse('grant_type_missing');
+  if (grantType === undefined) throw makeError('grant_type_missing');
   return grantType;
 }
 
@@ -64,12 +64,12 @@ async function prepareGrant(
   grants: Grants,
   grantType: string,
   parameters: Parameters,
-  refuse: RefuseGrant,
+  makeError: MakeGrantError,
   clientId: string | undefined,
 ): Promise<Preparation | undefined> {
   if (clientId === undefined || !isSupported(grantType)) return undefined;
   try {
-    return { grant: await grants[grantType].prepare(parameters, refuse, clientId) };
+    return { grant: await grants[grantType].prepare(parameters, makeError, clientId) };
   } catch (error) {
     return { grant: undefined, error };
   }
@@ -77,17 +77,20 @@ async function prepareGrant(
 
 type Preparation = { readonly grant: PreparedGrant } | { readonly grant: undefined; readonly error: unknown };
 
-function requireSupported(grantType: string, refuse: Refuse<'grant_unsupported'>): GrantType {
-  if (!isSupported(grantType)) throw refuse('grant_unsupported');
+function requireSupported(grantType: string, makeError: MakeOAuthError<'grant_unsupported'>): GrantType {
+  if (!isSupported(grantType)) throw makeError('grant_unsupported');
   return grantType;
 }
 
-function requireAllowed(client: Client, grantType: GrantType, refuse: Refuse<'grant_not_allowed'>): void {
-  if (!client.grants.includes(grantType)) throw refuse('grant_not_allowed');
+function requireAllowed(client: Client, grantType: GrantType, makeError: MakeOAuthError<'grant_not_allowed'>): void {
+  if (!client.grants.includes(grantType)) throw makeError('grant_not_allowed');
 }
 
-function requirePrepared(preparation: Preparation | undefined, refuse: Refuse<'grant_unsupported'>): PreparedGrant {
-  if (!preparation) throw refuse('grant_unsupported');
+function requirePrepared(
+  preparation: Preparation | undefined,
+  makeError: MakeOAuthError<'grant_unsupported'>,
+): PreparedGrant {
+  if (!preparation) throw makeError('grant_unsupported');
   if (!preparation.grant) throw preparation.error;
   return preparation.grant;
 }

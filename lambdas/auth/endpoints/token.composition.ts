@@ -45,7 +45,7 @@ export function composeToken(
 
   // The check expects a rejected login, so it writes no log line or metric.
   const silent = { log: { ...telemetry.log, warn: () => {} }, count: () => {} };
-  const checkItself = makeSelfCheck({
+  const selfCheck = makeSelfCheck({
     passwords,
     keyring,
     tokenEndpoint: makeTokenEndpoint({ ...parts, ...silent }),
@@ -53,7 +53,7 @@ export function composeToken(
 
   return async function handle(event: HttpRequest | { readonly requestContext?: never }) {
     if (event.requestContext) return await tokenEndpoint(event);
-    await checkItself();
+    await selfCheck();
     return undefined;
   };
 }

@@ -1,10 +1,10 @@
 import type { RecordKeys, Records } from '../../platform/aws/batch-get.ts';
-import type { TokenResponse } from '../answers.ts';
 import type { Parameters } from '../form-request.ts';
-import type { Refuse } from '../oauth-error.ts';
+import type { MakeOAuthError } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
 import { parseScope, type Scope } from '../principals/scope.ts';
 import type { AuditContext } from '../protection/audit.ts';
+import type { TokenResponse } from '../responses.ts';
 import type { authRoutes, OAuthCase } from '../routes.ts';
 
 /**
@@ -17,11 +17,11 @@ export interface Grant {
    *
    * @throws {OAuthError} The endpoint returns it only if the client has no error.
    */
-  prepare(parameters: Parameters, refuse: RefuseGrant, clientId: string): Promise<PreparedGrant>;
+  prepare(parameters: Parameters, makeError: MakeGrantError, clientId: string): Promise<PreparedGrant>;
 }
 
 /** Creates the errors that a grant may return, which are the errors of the token endpoint's route. */
-export type RefuseGrant = Refuse<(typeof authRoutes.Token.operations.issueToken.refusals)[number]>;
+export type MakeGrantError = MakeOAuthError<(typeof authRoutes.Token.operations.issueToken.errors)[number]>;
 
 export interface PreparedGrant {
   /** The keys of records to read together with the client. */
@@ -36,7 +36,7 @@ export interface GrantRequest {
   /** The records of the prepared grant's `keysToRead`. */
   readonly records: Records<string>;
   readonly auditContext: AuditContext;
-  readonly refuse: RefuseGrant;
+  readonly makeError: MakeGrantError;
 }
 
 /** The errors and the limit of a required parameter. */
@@ -52,30 +52,30 @@ export function requireParameter<Case extends OAuthCase>(
   parameters: Parameters,
   name: string,
   rule: ParameterRule<Case>,
-  refuse: Refuse<Case>,
+  makeError: MakeOAuthError<Case>,
 ): string {
   const value = parameters.get(name);
-  if (value === undefined) throw refuse(rule.missing);
-  if (Buffer.byteLength(value) > rule.maxBytes) throw refuse(rule.tooLong);
+  if (value === undefined) throw makeError(rule.missing);
+  if (Buffer.byteLength(value) > rule.maxBytes) throw makeError(rule.tooLong);
   return value;
 }
 
 /** Returns the requested scopes, or `undefined` if there are none. @throws {OAuthError} if one is unknown. */
 export function requestedScope(
   parameters: Parameters,
-  refuse: Refuse<'scope_invalid'>,
+  makeError: MakeOAuthError<'scope_invalid'>,
 ): ReadonlySet<Scope> | undefined {
   const scopes = parseScope(parameters.get('scope') ?? '');
-  if (!scopes) throw refuse('scope_invalid');
+  if (!scopes) throw makeError('scope_invalid');
   return scopes.size > 0 ? scopes : undefined;
 }
 
 /** Rejects scopes that the client does not have, regardless of the user's role. @throws {OAuthError} */
-export function refuseForeignScopes(
+export function rejectForeignScopes(
   requested: ReadonlySet<Scope> | undefined,
   client: Client,
-  refuse: Refuse<'scope_of_another_client'>,
+  makeError: MakeOAuthError<'scope_of_another_client'>,
 ): void {
   const allowed = new Set(client.scopes);
-  if (requested && [...requested].some(scope => !allowed.has(scope))) throw refuse('scope_of_another_client');
+  if (requested && [...requested].some(scope => !allowed.has(scope))) throw makeError('scope_of_another_client');
 }

@@ -3,9 +3,8 @@ import type { Dynamo, ItemKey } from '../../platform/aws/dynamo.ts';
 import { expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
-import type { TokenResponse } from '../answers.ts';
 import type { Parameters } from '../form-request.ts';
-import type { OAuthError, Refuse } from '../oauth-error.ts';
+import type { MakeOAuthError, OAuthError } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
 import { importedPrefix } from '../principals/imported-hash.ts';
 import type { PasswordHashing } from '../principals/password-hash.ts';
@@ -21,16 +20,17 @@ import {
   type UserTables,
   userKey,
 } from '../principals/user.ts';
-import { noteUser } from '../protection/audit.ts';
+import { recordUser } from '../protection/audit.ts';
 import type { Lockout } from '../protection/lockout.ts';
 import type { Failures } from '../protection/lockout-rule.ts';
 import type { ClientRateLimit } from '../protection/rate-limit.ts';
+import type { TokenResponse } from '../responses.ts';
 import {
   type Grant,
   type GrantRequest,
+  type MakeGrantError,
   type PreparedGrant,
-  type RefuseGrant,
-  refuseForeignScopes,
+  rejectForeignScopes,
   requestedScope,
   requireParameter,
 } from './grant.ts';
@@ -62,10 +62,10 @@ export function makePasswordGrant({
 }): Grant {
   return { prepare };
 
-  async function prepare(parameters: Parameters, refuse: RefuseGrant, clientId: string): Promise<PreparedGrant> {
-    const email = requireUsername(parameters, refuse);
-    const password = requireParameter(parameters, 'password', passwordRule, refuse);
-    const requested = requestedScope(parameters, refuse);
+  async function prepare(parameters: Parameters, makeError: MakeGrantError, clientId: string): Promise<PreparedGrant> {
+    const email = requireUsername(parameters, makeError);
+    const password = requireParameter(parameters, 'password', passwordRule, makeError);
+    const requested = requestedScope(parameters, makeError);
     const lockoutKey = await lockout.keyOf(clientId, email);
     return {
       keysToRead: {
@@ -78,16 +78,16 @@ export function makePasswordGrant({
   }
 
   async function logIn(parameters: PasswordParameters, request: GrantRequest): Promise<TokenResponse> {
-    const { client, records, auditContext, refuse } = request;
+    const { client, records, auditContext, makeError } = request;
     const { lockoutKey } = parameters;
-    refuseForeignScopes(parameters.requested, client, refuse);
-    refuseOverLimit(clientRateLimit.secondsToWait(records.clientFailures), refuse);
+    rejectForeignScopes(parameters.requested, client, makeError);
+    rejectOverLimit(clientRateLimit.secondsToWait(records.clientFailures), makeError);
     // The failures are read before the hash is computed. A lock that starts in between does not affect this decision.
     const failures = lockout.failuresIn(records.failures);
     const { credential, user } = await authenticateUser(parameters, failures, request);
     const scopes = await requireScopes(parameters, failures, user, request);
     const login = { client, user, scopes, lockoutKey, failures, auditContext };
-    const response = await startSession({ ...login, refuseOvertaken: () => refuseOvertaken(login, refuse) });
+    const response = await startSession({ ...login, rejectLockedLogin: () => rejectLockedLogin(login, makeError) });
     await rehash(credential, parameters.password);
     return response;
   }
@@ -96,26 +96,29 @@ export function makePasswordGrant({
   async function authenticateUser(
     { password, lockoutKey }: PasswordParameters,
     failures: Failures,
-    { client, records, auditContext, refuse }: GrantRequest,
+    { client, records, auditContext, makeError }: GrantRequest,
   ): Promise<AuthenticatedUser> {
     const credential = parseCredential(records.credential);
     const isLocked = failures.lockedUntil !== undefined;
     const isMatch = !isLocked && (await isCorrect(password, credential));
     const user = await readUser(credential); // read after the slow hash, so that the user is up to date
-    if (user) noteUser(auditContext, user);
-    if (isLocked) throw refused('user_locked', refuse);
+    if (user) recordUser(auditContext, user);
+    if (isLocked) throw credentialsError('user_locked', makeError);
     const decision = decideLogin(credential, user, isMatch, client);
     if (decision.outcome === 'accepted') return decision;
     // These calls are sequential, because a correct password that a concurrent lock rejects also takes two sequential calls.
     await lockout.recordFailure(lockoutKey, failures);
     await clientRateLimit.count(client.clientId);
-    throw refused(decision.reason, refuse);
+    throw credentialsError(decision.reason, makeError);
   }
 
   /** Counts a correct password as a failure if a lock started during the login. Otherwise, the next lock would reveal a correct guess. */
-  async function refuseOvertaken({ lockoutKey, failures }: LockoutState, refuse: RefuseGrant): Promise<OAuthError> {
+  async function rejectLockedLogin(
+    { lockoutKey, failures }: LockoutState,
+    makeError: MakeGrantError,
+  ): Promise<OAuthError> {
     await lockout.recordFailure(lockoutKey, failures);
-    return refused('user_locked_meanwhile', refuse);
+    return credentialsError('user_locked_during_login', makeError);
   }
 
   /** Returns whether a password matches. If an imported hash cannot be verified, logs the error and returns false after a dummy hash. */
@@ -126,7 +129,7 @@ export function makePasswordGrant({
     try {
       return await passwords.verify(password, credential.passwordHash);
     } catch (error) {
-      log.error('password.not_judged', { userId: credential.userId, ...describeError(error) });
+      log.error('password.unverifiable', { userId: credential.userId, ...describeError(error) });
       return passwords.verify(password, passwords.dummy);
     }
   }
@@ -146,15 +149,15 @@ export function makePasswordGrant({
     parameters: PasswordParameters,
     failures: Failures,
     user: User,
-    { client, refuse }: GrantRequest,
+    { client, makeError }: GrantRequest,
   ): Promise<ReadonlySet<Scope>> {
     const { requested, lockoutKey } = parameters;
     const allowed = scopesAllowed(client, user);
     const scopes = requested ? commonScopes(requested, allowed) : allowed;
     if (!requested || scopes.size > 0) return scopes;
     if (!(await lockout.recordSuccess(lockoutKey, failures)))
-      throw await refuseOvertaken({ lockoutKey, failures }, refuse);
-    throw refuse('scope_of_no_role');
+      throw await rejectLockedLogin({ lockoutKey, failures }, makeError);
+    throw makeError('scope_of_no_role');
   }
 
   /** Replaces an outdated hash. If this fails, the next login tries again. */
@@ -169,8 +172,8 @@ export function makePasswordGrant({
 }
 
 /** Rejects a login if the client has sent too many wrong passwords in this minute. @throws {OAuthError} 429 */
-function refuseOverLimit(retryAfterSeconds: number | undefined, refuse: Refuse<'client_rate_limit'>): void {
-  if (retryAfterSeconds !== undefined) throw refuse('client_rate_limit', { retryAfterSeconds });
+function rejectOverLimit(retryAfterSeconds: number | undefined, makeError: MakeOAuthError<'client_rate_limit'>): void {
+  if (retryAfterSeconds !== undefined) throw makeError('client_rate_limit', { retryAfterSeconds });
 }
 
 /**
@@ -178,11 +181,14 @@ function refuseOverLimit(retryAfterSeconds: number | undefined, refuse: Refuse<'
  *
  * @throws {OAuthError} if it is missing, blank or too long.
  */
-function requireUsername(parameters: Parameters, refuse: Refuse<'username_missing' | 'username_too_long'>): string {
+function requireUsername(
+  parameters: Parameters,
+  makeError: MakeOAuthError<'username_missing' | 'username_too_long'>,
+): string {
   const username = parameters.get('username')?.trim() ?? '';
-  if (username === '') throw refuse(usernameRule.missing);
+  if (username === '') throw makeError(usernameRule.missing);
   const email = normaliseBoundedEmail(username);
-  if (email === undefined) throw refuse(usernameRule.tooLong);
+  if (email === undefined) throw makeError(usernameRule.tooLong);
   return email;
 }
 
@@ -208,8 +214,8 @@ interface LockoutState {
 }
 
 /** Returns the same error for all reasons (RFC 6749 section 5.2). Only the audit trail contains the reason. */
-function refused(reason: string, refuse: Refuse<'credentials_refused'>): OAuthError {
-  return refuse('credentials_refused', { reason });
+function credentialsError(reason: string, makeError: MakeOAuthError<'credentials_rejected'>): OAuthError {
+  return makeError('credentials_rejected', { reason });
 }
 
 function decideLogin(
@@ -218,20 +224,20 @@ function decideLogin(
   isMatch: boolean,
   client: Client,
 ): LoginDecision {
-  if (!credential || !user) return { outcome: 'refused', reason: 'user_unknown' };
-  if (!isMatch) return { outcome: 'refused', reason: 'password_wrong' };
+  if (!credential || !user) return { outcome: 'rejected', reason: 'user_unknown' };
+  if (!isMatch) return { outcome: 'rejected', reason: 'password_wrong' };
   if (credential.credentialVersion !== user.credentialVersion)
-    return { outcome: 'refused', reason: 'password_changed' };
-  if (user.status !== 'enabled') return { outcome: 'refused', reason: 'user_disabled' };
+    return { outcome: 'rejected', reason: 'password_changed' };
+  if (user.status !== 'enabled') return { outcome: 'rejected', reason: 'user_disabled' };
   if (client.accountId !== undefined && client.accountId !== user.accountId) {
-    return { outcome: 'refused', reason: 'account_of_another_client' };
+    return { outcome: 'rejected', reason: 'account_of_another_client' };
   }
   return { outcome: 'accepted', credential, user };
 }
 
 type LoginDecision =
   | (AuthenticatedUser & { readonly outcome: 'accepted' })
-  | { readonly outcome: 'refused'; readonly reason: string };
+  | { readonly outcome: 'rejected'; readonly reason: string };
 
 interface AuthenticatedUser {
   readonly credential: Credential;

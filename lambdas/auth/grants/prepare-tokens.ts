@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import { KeyNotFoundError, type Keyring } from '../../platform/keyring.ts';
-import type { TokenResponse } from '../answers.ts';
 import { accessTokenSeconds } from '../lifetimes.ts';
 import { type Client, mayRefresh } from '../principals/client.ts';
 import { formatScope, type Scope } from '../principals/scope.ts';
+import type { TokenResponse } from '../responses.ts';
 import type { AccessTokenSubject } from '../sessions/access-token.ts';
 import { writeRefreshToken } from '../sessions/refresh-token.ts';
 import type { Session } from '../sessions/session.ts';
@@ -23,10 +23,10 @@ export function makeTokenPreparation({
   readonly keyring: Pick<Keyring, 'active' | 'find' | 'open'>;
   readonly mintAccessToken: (subject: AccessTokenSubject, seconds: number) => Promise<string>;
 }): PrepareTokens {
-  return async function prepareTokens({ client, session, secondsLeft, scopes }) {
+  return async function prepareTokens({ client, session, remainingSeconds, scopes }) {
     const { sessionId, userId, accountId } = session;
     const scope = formatScope(scopes);
-    const seconds = Math.min(accessTokenSeconds, secondsLeft); // the token must not outlive its session
+    const seconds = Math.min(accessTokenSeconds, remainingSeconds); // the token must not outlive its session
     const subject = { sub: userId, client_id: client.clientId, account_id: accountId, sid: sessionId, scope };
     const accessToken = await mintAccessToken(subject, seconds); // issued first, because its lifetime starts now
     const active = await keyring.active('mac');
@@ -60,7 +60,7 @@ interface TokenSubject {
   readonly client: Client;
   readonly session: Pick<Session, 'sessionId' | 'userId' | 'accountId'>;
   /** The time until the session expires if it is not used again, in seconds. */
-  readonly secondsLeft: number;
+  readonly remainingSeconds: number;
   readonly scopes: ReadonlySet<Scope>;
 }
 

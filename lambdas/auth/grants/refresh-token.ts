@@ -1,13 +1,13 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
-import type { TokenResponse } from '../answers.ts';
 import type { Parameters } from '../form-request.ts';
 import { refreshIdleSeconds } from '../lifetimes.ts';
-import type { OAuthError, Refuse } from '../oauth-error.ts';
+import type { MakeOAuthError, OAuthError } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
 import { commonScopes, type Scope, scopesAllowed, storedScope } from '../principals/scope.ts';
 import { parseUser, type User, userKey } from '../principals/user.ts';
 import { reuseReason } from '../protection/audit.ts';
+import type { TokenResponse } from '../responses.ts';
 import { type SessionTables, sessionEndReason } from '../sessions/active-session.ts';
 import type { PresentedRefreshToken, VerifyRefreshToken } from '../sessions/refresh-token.ts';
 import { isExpired, parseSession, type Session, sessionKey } from '../sessions/session.ts';
@@ -15,9 +15,9 @@ import type { SessionStore } from '../sessions/session-store.ts';
 import {
   type Grant,
   type GrantRequest,
+  type MakeGrantError,
   type PreparedGrant,
-  type RefuseGrant,
-  refuseForeignScopes,
+  rejectForeignScopes,
   requestedScope,
   requireParameter,
 } from './grant.ts';
@@ -41,10 +41,10 @@ export function makeRefreshTokenGrant({
 }): Grant {
   return { prepare };
 
-  async function prepare(parameters: Parameters, refuse: RefuseGrant): Promise<PreparedGrant> {
+  async function prepare(parameters: Parameters, makeError: MakeGrantError): Promise<PreparedGrant> {
     const startedAt = now(); // later delays do not affect the check of the token
-    const presented = requireParameter(parameters, 'refresh_token', refreshTokenRule, refuse);
-    const requested = requestedScope(parameters, refuse);
+    const presented = requireParameter(parameters, 'refresh_token', refreshTokenRule, makeError);
+    const requested = requestedScope(parameters, makeError);
     const token = await verifyRefreshToken(presented);
     return {
       keysToRead: {
@@ -61,19 +61,19 @@ export function makeRefreshTokenGrant({
     startedAt: number,
     request: GrantRequest,
   ): Promise<TokenResponse> {
-    const { client, records, auditContext, refuse } = request;
-    refuseForeignScopes(requested, client, refuse);
-    if (!token) throw refused('refresh_token_forged', refuse);
+    const { client, records, auditContext, makeError } = request;
+    rejectForeignScopes(requested, client, makeError);
+    if (!token) throw tokenError('refresh_token_forged', makeError);
     auditContext.sessionId = token.sessionId;
     auditContext.userId = token.userId;
     // Precedes reuse detection. Otherwise, a client could end sessions of other clients.
-    const session = requireSessionOf(client, parseSession(records.session), refuse);
+    const session = requireSessionOf(client, parseSession(records.session), makeError);
     const state = await requireUsable(token, session, startedAt, request);
-    const user = requireUserOf(session, client, parseUser(records.user), refuse);
+    const user = requireUserOf(session, client, parseUser(records.user), makeError);
     const scopes = scopesToGrant(requested, session, user, request);
     const end = state === 'previous' ? session.idleExpiresAt : idleEndOf(session);
-    const secondsLeft = Math.max(Math.ceil((end - now()) / 1_000), 1);
-    const tokens = await prepareTokens({ client, session, secondsLeft, scopes });
+    const remainingSeconds = Math.max(Math.ceil((end - now()) / 1_000), 1);
+    const tokens = await prepareTokens({ client, session, remainingSeconds, scopes });
     if (state === 'previous') return tokens.write(session);
     return tokens.write(await rotate(token, session, tokens.keyId, startedAt, request));
   }
@@ -87,13 +87,13 @@ export function makeRefreshTokenGrant({
     token: PresentedRefreshToken,
     session: Session,
     startedAt: number,
-    { client, auditContext, refuse }: GrantRequest,
+    { client, auditContext, makeError }: GrantRequest,
   ): Promise<'current' | 'previous'> {
     const state = tokenState(token, session, client, startedAt);
     if (state === 'previous') auditContext.reason = 'grace';
     if (state === 'current' || state === 'previous') return state;
     if (state === reuseReason) await sessions.revokeSession(session.sessionId, 'reuse', now());
-    throw refused(state, refuse);
+    throw tokenError(state, makeError);
   }
 
   /** Rotates the token. Returns the session as rotated by this request or a concurrent one. */
@@ -112,7 +112,7 @@ export function makeRefreshTokenGrant({
     });
     if (rotated) return rotated;
     const latest = await sessions.findSession(token.sessionId);
-    if (!latest) throw refused('refresh_token_unknown', request.refuse);
+    if (!latest) throw tokenError('refresh_token_unknown', request.makeError);
     await requireUsable(token, latest, startedAt, request); // never returns `current`, because counters only increase
     return latest;
   }
@@ -129,16 +129,16 @@ export const refreshTokenRule = {
   maxBytes: 512,
 } as const;
 
-type RefuseToken = Refuse<'refresh_token_refused'>;
+type MakeTokenError = MakeOAuthError<'refresh_token_rejected'>;
 
 /** Returns the same error for all reasons (RFC 6749 section 5.2). Only the audit trail contains the reason. */
-function refused(reason: string, refuse: RefuseToken): OAuthError {
-  return refuse('refresh_token_refused', { reason });
+function tokenError(reason: string, makeError: MakeTokenError): OAuthError {
+  return makeError('refresh_token_rejected', { reason });
 }
 
-function requireSessionOf(client: Client, session: Session | undefined, refuse: RefuseToken): Session {
-  if (!session) throw refused('refresh_token_unknown', refuse);
-  if (session.clientId !== client.clientId) throw refused('refresh_token_of_another_client', refuse);
+function requireSessionOf(client: Client, session: Session | undefined, makeError: MakeTokenError): Session {
+  if (!session) throw tokenError('refresh_token_unknown', makeError);
+  if (session.clientId !== client.clientId) throw tokenError('refresh_token_of_another_client', makeError);
   return session;
 }
 
@@ -162,10 +162,10 @@ type TokenState =
   | 'refresh_token_unknown'
   | typeof reuseReason;
 
-function requireUserOf(session: Session, client: Client, user: User | undefined, refuse: RefuseToken): User {
-  if (!user) throw refused('user_gone', refuse);
+function requireUserOf(session: Session, client: Client, user: User | undefined, makeError: MakeTokenError): User {
+  if (!user) throw tokenError('user_gone', makeError);
   const reason = sessionEndReason(client, user, session);
-  if (reason !== undefined) throw refused(reason, refuse);
+  if (reason !== undefined) throw tokenError(reason, makeError);
   return user;
 }
 
@@ -178,11 +178,11 @@ function scopesToGrant(
   requested: ReadonlySet<Scope> | undefined,
   session: Session,
   user: User,
-  { client, refuse }: GrantRequest,
+  { client, makeError }: GrantRequest,
 ): ReadonlySet<Scope> {
   const original = storedScope(session.scope);
-  if (requested && [...requested].some(scope => !original.has(scope))) throw refuse('scope_wider');
+  if (requested && [...requested].some(scope => !original.has(scope))) throw makeError('scope_wider');
   const scopes = commonScopes(requested ?? original, scopesAllowed(client, user));
-  if (requested && scopes.size === 0) throw refuse('scope_of_no_role');
+  if (requested && scopes.size === 0) throw makeError('scope_of_no_role');
   return scopes;
 }

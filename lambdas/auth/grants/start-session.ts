@@ -1,7 +1,6 @@
 import type { ItemKey } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
-import type { TokenResponse } from '../answers.ts';
 import { accessTokenSeconds, refreshAbsoluteSeconds, refreshIdleSeconds } from '../lifetimes.ts';
 import type { OAuthError } from '../oauth-error.ts';
 import { type Client, mayRefresh } from '../principals/client.ts';
@@ -10,6 +9,7 @@ import type { User } from '../principals/user.ts';
 import type { AuditContext } from '../protection/audit.ts';
 import type { Lockout } from '../protection/lockout.ts';
 import type { Failures } from '../protection/lockout-rule.ts';
+import type { TokenResponse } from '../responses.ts';
 import { type Session, sessionIdPrefix } from '../sessions/session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { PrepareTokens } from './prepare-tokens.ts';
@@ -32,10 +32,10 @@ export function makeStartSession({
 }): StartSession {
   return async function startSession(login) {
     const { client, scopes, auditContext } = login;
-    const { idle, absolute } = lifeOf(client);
+    const { idle, absolute } = lifetimesOf(client);
     const sessionWithoutKey = newSession(login);
-    const secondsLeft = Math.min(idle, absolute);
-    const tokens = await prepareTokens({ client, session: sessionWithoutKey, secondsLeft, scopes });
+    const remainingSeconds = Math.min(idle, absolute);
+    const tokens = await prepareTokens({ client, session: sessionWithoutKey, remainingSeconds, scopes });
     const session = { ...sessionWithoutKey, keyId: tokens.keyId };
     await createAndRecord(session, login);
     auditContext.sessionId = session.sessionId;
@@ -45,7 +45,7 @@ export function makeStartSession({
   /** Returns a new session without its key id. */
   function newSession({ client, user, scopes }: Login): Omit<Session, 'keyId'> {
     const createdAt = now();
-    const { idle, absolute } = lifeOf(client);
+    const { idle, absolute } = lifetimesOf(client);
     const absoluteExpiresAt = createdAt + absolute * 1_000;
     return {
       sessionId: `${sessionIdPrefix(user.userId)}${makeId(22)}`,
@@ -69,18 +69,18 @@ export function makeStartSession({
    *
    * @throws {OAuthError} if a lock started since the failures were read.
    */
-  async function createAndRecord(session: Session, { lockoutKey, failures, refuseOvertaken }: Login): Promise<void> {
+  async function createAndRecord(session: Session, { lockoutKey, failures, rejectLockedLogin }: Login): Promise<void> {
     const [recorded, created] = await Promise.allSettled([
       lockout.recordSuccess(lockoutKey, failures),
       sessions.createSession(session), // awaited even if the other call fails, because the deletion must follow it
     ]);
     const failed = [recorded, created].find(call => call.status === 'rejected');
-    const isOvertaken = recorded.status === 'fulfilled' && !recorded.value;
-    if (!isOvertaken && !failed) return;
+    const hasLockStarted = recorded.status === 'fulfilled' && !recorded.value;
+    if (!hasLockStarted && !failed) return;
     const deletion = deleteSession(session);
     try {
       // A lock takes precedence over a storage error, because a wrong password would also be rejected and counted.
-      throw isOvertaken ? await refuseOvertaken() : failed?.reason;
+      throw hasLockStarted ? await rejectLockedLogin() : failed?.reason;
     } finally {
       await deletion;
     }
@@ -93,7 +93,7 @@ export function makeStartSession({
 }
 
 /** Returns the lifetimes of a session in seconds. If the client may not refresh, both are the lifetime of an access token. */
-function lifeOf(client: Client): { readonly idle: number; readonly absolute: number } {
+function lifetimesOf(client: Client): { readonly idle: number; readonly absolute: number } {
   return mayRefresh(client)
     ? { idle: refreshIdleSeconds, absolute: refreshAbsoluteSeconds }
     : { idle: accessTokenSeconds, absolute: accessTokenSeconds };
@@ -109,5 +109,5 @@ interface Login {
   readonly failures: Failures;
   readonly auditContext: AuditContext;
   /** Counts a correct password as a failure because a lock started during the login, and returns the error. */
-  readonly refuseOvertaken: () => Promise<OAuthError>;
+  readonly rejectLockedLogin: () => Promise<OAuthError>;
 }

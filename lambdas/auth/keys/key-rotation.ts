@@ -87,8 +87,8 @@ export function makeKeyRotation({
     const result = { kind, ...(isCreated ? { created: generation } : {}), removed };
     const failure = removals.find(removal => removal.status === 'rejected');
     if (!failure) return result;
-    const left = keys.flatMap(key => (removed.includes(key.generation) ? [] : [key.generation]));
-    throw new RevocationError(result, left, failure.reason);
+    const remaining = keys.flatMap(key => (removed.includes(key.generation) ? [] : [key.generation]));
+    throw new RevocationError(result, remaining, failure.reason);
   }
 
   function list(kind: KeyKind): Promise<readonly KeyringKey[]> {
@@ -143,12 +143,12 @@ export class RevocationError extends Error {
   override readonly name = 'RevocationError';
   readonly result: RotationResult;
   /** The generations that are still valid. */
-  readonly left: readonly number[];
+  readonly remaining: readonly number[];
 
-  constructor(result: RotationResult, left: readonly number[], cause: unknown) {
+  constructor(result: RotationResult, remaining: readonly number[], cause: unknown) {
     super(`Could not delete all replaced ${result.kind} keys.`, { cause });
     this.result = result;
-    this.left = left;
+    this.remaining = remaining;
   }
 }
 

@@ -1,5 +1,5 @@
 import { DescribeKeyCommand } from '@aws-sdk/client-kms';
-import { withPatience } from '../../platform/deployment/patience.ts';
+import { withRetries } from '../../platform/deployment/retry.ts';
 import type { Environment } from '../../platform/environment.ts';
 import { makeRandomIds } from '../../platform/identifiers.ts';
 import type { Runtime } from '../../platform/runtime.ts';
@@ -23,7 +23,7 @@ export function composeRotateKeys(
   });
 
   return async function runRotation(): Promise<readonly RotationResult[]> {
-    const results = await withPatience(time, patience, () => rotation.rotateKeys());
+    const results = await withRetries(time, maxRetryTime, () => rotation.rotateKeys());
     for (const result of results) log.info('keys.rotated', { ...result });
     await requireEnabledKey();
     count('KeyCreated', results.filter(({ created }) => created !== undefined).length);
@@ -38,4 +38,4 @@ export function composeRotateKeys(
 }
 
 /** The time for retries in milliseconds, because new IAM permissions take effect with a delay. The function's timeout is 1 minute. */
-const patience = 40_000;
+const maxRetryTime = 40_000;

@@ -40,9 +40,11 @@ export function isLiveSecret(secret: ClientSecret, now: number): boolean {
 /** Returns the valid secret of the client that matches, if any. Takes constant time, even for an unknown client. */
 export function matchingSecret(client: Client | undefined, secret: string, now: number): ClientSecret | undefined {
   const presented = digest(secret);
-  const live = client?.secrets.filter(stored => isLiveSecret(stored, now)) ?? [];
-  const compared = [...live, noSecret].map(({ hash }) => timingSafeEqual(presented, Buffer.from(hash, 'base64url')));
-  return live[compared.indexOf(true)];
+  const liveSecrets = client?.secrets.filter(stored => isLiveSecret(stored, now)) ?? [];
+  const matches = [...liveSecrets, noSecret].map(({ hash }) =>
+    timingSafeEqual(presented, Buffer.from(hash, 'base64url')),
+  );
+  return liveSecrets[matches.indexOf(true)];
 }
 
 /** Returns whether a client may refresh. If not, each of its sessions has a single access token. */

@@ -11,7 +11,7 @@ export interface ImportedHash {
   /** True if a guess takes less work than OWASP's Password Storage Cheat Sheet requires for this kind. */
   readonly isWeak: boolean;
   /** The number of significant bytes of a password, if the kind limits it. */
-  readonly countedBytes?: number;
+  readonly significantBytes?: number;
   /** Returns whether a password matches the hash. */
   readonly matches: (password: string, keyDerivation: KeyDerivation) => Promise<boolean>;
 }
@@ -97,7 +97,7 @@ function parseBcrypt({ 0: text, 1: cost }: RegExpExecArray): ImportedHash | unde
   if (Number(cost) < 4 || Number(cost) > 13) return undefined;
   // Imported on first use, because other logins need not wait for it.
   const matches = async (password: string) => (await import('bcryptjs')).compare(password, text);
-  return { kind: 'bcrypt', isWeak: Number(cost) < 10, matches, countedBytes: 72 };
+  return { kind: 'bcrypt', isWeak: Number(cost) < 10, matches, significantBytes: 72 };
 }
 
 /** Returns a hash that compares derived keys in constant time. */

@@ -16,9 +16,9 @@ export function makePasswordHashing(
     verify: (password, stored) => verifyPassword(keyDerivation, password, stored),
     needsRehash: function needsRehash(stored, password) {
       if (stored.startsWith(importedPrefix)) {
-        const { countedBytes = Number.POSITIVE_INFINITY } =
+        const { significantBytes = Number.POSITIVE_INFINITY } =
           parseImportedHash(stored.slice(importedPrefix.length)) ?? {};
-        return Buffer.byteLength(password) <= countedBytes;
+        return Buffer.byteLength(password) <= significantBytes;
       }
       const { memory, passes, parallelism, salt, tag } = parse(stored);
       return (

@@ -15,7 +15,7 @@ export interface AuditContext {
   grant?: GrantType;
   clientId?: string;
   /** The creation time of the presented secret, because a client has two secrets during a replacement. */
-  secretOf?: string;
+  secretCreatedAt?: string;
   userId?: string;
   /** The account id, set only for smoke tests. */
   account?: string;
@@ -31,7 +31,10 @@ type AuditMetric = 'TokenIssued' | 'TokenRefreshed' | 'TokenRevoked' | 'TokenInt
 export const reuseReason = 'refresh_token_reused';
 
 /** Records the user of a request. For smoke tests, also records the account, because the metrics exclude their successes. */
-export function noteUser(auditContext: AuditContext, { userId, accountId }: Pick<User, 'userId' | 'accountId'>): void {
+export function recordUser(
+  auditContext: AuditContext,
+  { userId, accountId }: Pick<User, 'userId' | 'accountId'>,
+): void {
   auditContext.userId = userId;
   if (isReservedAccount(accountId)) auditContext.account = accountId;
 }
@@ -46,15 +49,15 @@ export function makeAudit({
   readonly count: (metric: string) => void;
 }) {
   const countAudited: (metric: AuditMetric) => void = count;
-  return { granted, refused };
+  return { recordGrant, recordRejection };
 
-  function granted(auditContext: AuditContext): void {
+  function recordGrant(auditContext: AuditContext): void {
     log.info(`${auditContext.endpoint}.granted`, { outcome: 'granted', ...auditContext });
     if (auditContext.account !== undefined) return;
     countAudited(auditContext.grant === 'refresh_token' ? 'TokenRefreshed' : grantedMetric[auditContext.endpoint]);
   }
 
-  function refused(auditContext: AuditContext, error: OAuthError): void {
+  function recordRejection(auditContext: AuditContext, error: OAuthError): void {
     const line = { ...auditContext, outcome: 'refused', error: error.code, reason: error.reason };
     if (error.status >= 500) log.error(`${auditContext.endpoint}.refused`, line);
     else log.warn(`${auditContext.endpoint}.refused`, line);

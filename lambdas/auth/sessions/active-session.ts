@@ -45,7 +45,7 @@ export function sessionEndReason(client: Client, user: User, session: Session): 
  * Returns the session if it is active. The client and the user must be enabled and match the session, their versions must be unchanged
  * since its start, and it must be neither revoked nor expired.
  */
-export function asActiveSession(
+export function toActiveSession(
   client: Client | undefined,
   user: User | undefined,
   session: Session | undefined,
@@ -76,7 +76,7 @@ export function makeActiveSessionReader({ dynamo, tables, now }: ActiveSessionDe
       user: userKey(tables.users, claims.sub),
       session: sessionKey(tables.sessions, claims.sid),
     });
-    const active = asActiveSession(parseClient(client), parseUser(user), parseSession(session), now());
+    const active = toActiveSession(parseClient(client), parseUser(user), parseSession(session), now());
     if (!active || claims.account_id !== active.session.accountId) return undefined;
     const scopes = commonScopes(storedScope(claims.scope ?? ''), scopesAllowed(active.client, active.user));
     return { ...active, scopes };

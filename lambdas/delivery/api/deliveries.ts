@@ -6,32 +6,32 @@ import type { OperationId } from '../../platform/route-table.ts';
 import { requireEventName } from '../../webhooks/event-in-path.ts';
 import type { EventName, Webhook } from '../../webhooks/webhook.ts';
 import { type Delivery, isDeliveryId } from '../delivery.ts';
-import { asShown, type deliveryDetail, toDeliveryDetail, toDeliveryRecord } from '../representation.ts';
+import { type deliveryDetail, toDeliveryDetail, toDeliveryRecord, toDisplayed } from '../representation.ts';
 import type { ReadHistory } from '../store/delivery-history.ts';
 import type { FindDeliveryWithWebhook, FindWebhook } from '../store/find-webhook.ts';
-import type { ReadAnswers } from '../store/read-answers.ts';
-import type { acceptedDelivery, deliveryPage } from './answers.ts';
+import type { ReadResponses } from '../store/read-responses.ts';
 import { deliveryIdIn, encodeCursor } from './cursor.ts';
 import { deliveryFindings } from './findings.ts';
 import { historyQuery, parseQuery } from './input.ts';
 import type { RequestLimits } from './request-limits.ts';
-import { type Resend, resendRefusal } from './resend.ts';
+import { type Resend, resendError } from './resend.ts';
+import type { acceptedDelivery, deliveryPage } from './responses.ts';
 import type { deliveryRoutes } from './routes.ts';
 
 export function makeDeliveryHandlers(dependencies: {
   readonly findWebhook: FindWebhook;
   readonly findDeliveryWithWebhook: FindDeliveryWithWebhook;
-  readonly readAnswers: ReadAnswers;
+  readonly readResponses: ReadResponses;
   readonly readHistory: ReadHistory;
   readonly resend: Resend;
   readonly limits: Pick<RequestLimits, 'countResend'>;
 }): Pick<Handlers<typeof deliveryRoutes>, 'listDeliveries' | 'getDelivery' | 'resendDelivery'> {
-  const { findWebhook, findDeliveryWithWebhook, readAnswers, readHistory, resend, limits } = dependencies;
+  const { findWebhook, findDeliveryWithWebhook, readResponses, readHistory, resend, limits } = dependencies;
 
   return { listDeliveries, getDelivery, resendDelivery };
 
   async function listDeliveries(context: Context<'listDeliveries'>): Promise<HttpResponse> {
-    const query = parseQuery(historyQuery, context.request.rawQueryString ?? '', context.refuse);
+    const query = parseQuery(historyQuery, context.request.rawQueryString ?? '', context.makeProblem);
     const { estado: state, desde: from, ate: before, limite: limit, cursor: after } = query;
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
@@ -48,7 +48,7 @@ export function makeDeliveryHandlers(dependencies: {
 
   /** Finds the webhook. @throws {Problem} 422 if the cursor belongs to another event's list of the same account. */
   async function findWebhookForCursor(
-    { caller: { accountId }, refuse }: Context<'listDeliveries'>,
+    { caller: { accountId }, makeProblem }: Context<'listDeliveries'>,
     eventName: EventName,
     after: string | undefined,
   ): Promise<Webhook | undefined> {
@@ -56,24 +56,24 @@ export function makeDeliveryHandlers(dependencies: {
     const { delivery, webhook } = await findDeliveryWithWebhook(deliveryIdIn(after), accountId, eventName);
     // For a delivery of another account, the response must not reveal that the delivery exists.
     if (delivery?.accountId === accountId && delivery.eventName !== eventName) {
-      throw refuse('validation_failed', { errors: [finding({ parameter: 'cursor' }, deliveryFindings.cursor)] });
+      throw makeProblem('validation_failed', { errors: [finding({ parameter: 'cursor' }, deliveryFindings.cursor)] });
     }
     return webhook;
   }
 
   async function getDelivery(context: Context<'getDelivery'>): Promise<HttpResponse> {
     const { delivery, webhook } = await findDelivery(context);
-    const shown = asShown(webhook?.webhookId)(await readAnswers(delivery));
-    return jsonResponse<typeof deliveryDetail>(200, toDeliveryDetail(shown));
+    const displayed = toDisplayed(webhook?.webhookId)(await readResponses(delivery));
+    return jsonResponse<typeof deliveryDetail>(200, toDeliveryDetail(displayed));
   }
 
   async function resendDelivery(context: Context<'resendDelivery'>): Promise<HttpResponse> {
     const { delivery, webhook } = await findDelivery(context);
-    if (!webhook) throw context.refuse('webhook_not_found');
-    const refusal = resendRefusal(delivery, webhook);
-    if (refusal) throw context.refuse(refusal);
+    if (!webhook) throw context.makeProblem('webhook_not_found');
+    const error = resendError(delivery, webhook);
+    if (error) throw context.makeProblem(error);
     const seconds = await limits.countResend(delivery.accountId, delivery.eventName);
-    if (seconds !== undefined) throw context.refuse('resends_used_up', { headers: retryAfter(seconds) });
+    if (seconds !== undefined) throw context.makeProblem('resend_limit_reached', { headers: retryAfter(seconds) });
     await resend(delivery);
     return jsonResponse<typeof acceptedDelivery>(202, { id: delivery.id });
   }
@@ -90,7 +90,7 @@ export function makeDeliveryHandlers(dependencies: {
       : { delivery: undefined, webhook: await findWebhook(accountId, eventName) };
     if (delivery?.accountId === accountId && delivery.eventName === eventName) return { delivery, webhook };
     await requireWebhookOrHistory(context, eventName, webhook);
-    throw context.refuse('delivery_not_found');
+    throw context.makeProblem('delivery_not_found');
   }
 
   /** Throws only if neither a webhook nor a history exists, because the history outlives its webhook. Any page may be empty. */
@@ -102,7 +102,7 @@ export function makeDeliveryHandlers(dependencies: {
     if (webhook) return;
     const { accountId } = context.caller;
     const { deliveries, next } = await readHistory({ accountId, eventName, limit: 1 });
-    if (deliveries.length === 0 && next === undefined) throw context.refuse('webhook_not_found');
+    if (deliveries.length === 0 && next === undefined) throw context.makeProblem('webhook_not_found');
   }
 }
 

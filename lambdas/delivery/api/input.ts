@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { dateTime, queryDateTime } from '../../api/date-time.ts';
 import { type Finding, finding, message } from '../../api/findings.ts';
-import type { Refuse } from '../../api/problem.ts';
+import type { MakeProblem } from '../../api/problem.ts';
 import { validate } from '../../api/validation.ts';
 import { stateFromWire, wireStates } from '../representation.ts';
 import { decodeCursor } from './cursor.ts';
@@ -37,7 +37,7 @@ const replayedState = z.pipe(
 const rangeRule = {
   path: ['ate'],
   error: message(deliveryFindings.range),
-  when: ({ issues }: { issues: readonly Issue[] }) => !issues.some(concernsRange),
+  when: ({ issues }: { issues: readonly Issue[] }) => !issues.some(isRangeIssue),
 };
 
 /** The query parameters of the history. All of them are optional. */
@@ -64,7 +64,7 @@ export const replayRequest = z
 export function parseQuery<Schema extends z.ZodMiniObject>(
   schema: Schema,
   queryString: string,
-  refuse: Refuse<'validation_failed'>,
+  makeProblem: MakeProblem<'validation_failed'>,
 ): z.output<Schema> {
   const seen = new Set<string>();
   const repeated = new Set<string>();
@@ -76,10 +76,10 @@ export function parseQuery<Schema extends z.ZodMiniObject>(
   }
   const { value, findings } = validate(schema, Object.fromEntries(parameters));
   const all = [
-    ...findings.map(aboutParameter),
+    ...findings.map(toParameterFinding),
     ...[...repeated].map(parameter => finding({ parameter }, deliveryFindings.repeated)),
   ];
-  if (value === undefined || all.length > 0) throw refuse('validation_failed', { errors: all });
+  if (value === undefined || all.length > 0) throw makeProblem('validation_failed', { errors: all });
   return value;
 }
 
@@ -88,7 +88,7 @@ interface Issue {
   readonly path?: PropertyKey[] | undefined;
 }
 
-function concernsRange({ code, path: [name] = [] }: Issue): boolean {
+function isRangeIssue({ code, path: [name] = [] }: Issue): boolean {
   return code !== 'unrecognized_keys' && (name === undefined || name === 'desde' || name === 'ate');
 }
 
@@ -98,7 +98,7 @@ function isRange({ desde, ate }: { desde?: number | undefined; ate?: number | un
 }
 
 /** Replaces a finding's JSON Pointer, which escapes slashes and tildes (RFC 6901 section 3), with the query parameter's name. */
-function aboutParameter(found: Finding): Finding {
+function toParameterFinding(found: Finding): Finding {
   if (!('pointer' in found)) return found;
   const { pointer, ...reason } = found;
   const parameter = pointer.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');

@@ -7,40 +7,40 @@ import type { OperationId } from '../../platform/route-table.ts';
 import { fillIn } from '../../platform/text-template.ts';
 import type { Pause } from '../../platform/timer.ts';
 import { requireEventName } from '../../webhooks/event-in-path.ts';
-import { makeTryChange } from '../../webhooks/try-change.ts';
+import { makeRetryChange } from '../../webhooks/retry-change.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import { type Replay, replayIdForm } from '../replay/replay.ts';
 import type { StartReplay } from '../replay/replay-start.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
 import { wireReplayStates } from '../representation.ts';
 import type { FindWebhook } from '../store/find-webhook.ts';
-import type { replayRecord } from './answers.ts';
 import { replayRequest } from './input.ts';
+import type { replayRecord } from './responses.ts';
 import { deliveryRoutes } from './routes.ts';
 
 export function makeReplayHandlers(dependencies: {
   readonly findWebhook: FindWebhook;
-  readonly replays: Pick<ReplayStore, 'find' | 'end' | 'forget'>;
+  readonly replays: Pick<ReplayStore, 'find' | 'end' | 'delete'>;
   readonly startReplay: StartReplay;
   readonly pause: Pause;
   /** Returns a random number in [0, 1). */
   readonly random: () => number;
 }): Pick<Handlers<typeof deliveryRoutes>, 'startReplay' | 'getReplay' | 'cancelReplay'> {
   const { findWebhook, replays } = dependencies;
-  const tryChange = makeTryChange(dependencies);
+  const retryChange = makeRetryChange(dependencies);
 
   return { startReplay, getReplay, cancelReplay };
 
   async function startReplay(context: Context<'startReplay'>): Promise<HttpResponse> {
-    const { request, refuse } = context;
-    const body = parseJsonBody(request, refuse);
-    const { desde: from, ate: to, estado: wanted } = requireValid(replayRequest, body, refuse);
+    const { request, makeProblem } = context;
+    const body = parseJsonBody(request, makeProblem);
+    const { desde: from, ate: to, estado: sourceState } = requireValid(replayRequest, body, makeProblem);
     const webhook = await requireWebhook(context);
-    if (webhook.status === 'suspended') throw refuse('webhook_suspended');
-    const start = () => dependencies.startReplay(webhook, { from, to, wanted });
-    const { outcome, replay } = await tryChange(refuse, start);
+    if (webhook.status === 'suspended') throw makeProblem('webhook_suspended');
+    const start = () => dependencies.startReplay(webhook, { from, to, sourceState });
+    const { outcome, replay } = await retryChange(makeProblem, start);
     // `Location` helps a client that did not receive the response to its first request.
-    if (outcome === 'running') throw refuse('replay_in_progress', { headers: locationOf(replay) });
+    if (outcome === 'running') throw makeProblem('replay_in_progress', { headers: locationOf(replay) });
     return jsonResponse<typeof replayRecord>(202, toReplayRecord(replay), locationOf(replay));
   }
 
@@ -52,7 +52,7 @@ export function makeReplayHandlers(dependencies: {
   async function cancelReplay(context: Context<'cancelReplay'>): Promise<HttpResponse> {
     const replay = await findReplay(context);
     if (replay.state === 'running') await replays.end(replay, 'cancelled');
-    else await replays.forget(replay);
+    else await replays.delete(replay);
     return noContent;
   }
 
@@ -63,14 +63,14 @@ export function makeReplayHandlers(dependencies: {
     const found = replayIdForm.test(id) ? await replays.find(context.caller.accountId, eventName, id) : undefined;
     if (found) return found;
     await requireWebhook(context);
-    throw context.refuse('replay_not_found');
+    throw context.makeProblem('replay_not_found');
   }
 
   async function requireWebhook(context: RequestContext<'webhook_not_found'>): Promise<Webhook> {
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const webhook = await findWebhook(accountId, eventName);
-    if (!webhook) throw context.refuse('webhook_not_found');
+    if (!webhook) throw context.makeProblem('webhook_not_found');
     return webhook;
   }
 }

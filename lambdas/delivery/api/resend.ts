@@ -1,23 +1,23 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import { type Delivery, isTest, type WaitingDelivery } from '../delivery.ts';
-import { type AttemptQueue, sendOrLeave } from '../queues.ts';
+import { type AttemptQueue, trySend } from '../queues.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { expedited, restarted } from '../transitions.ts';
 
 /** The reason why a delivery cannot be resent. */
-export type ResendRefusal = 'webhook_suspended' | 'webhook_replaced' | 'test_delivery';
+export type ResendError = 'webhook_suspended' | 'webhook_replaced' | 'test_delivery';
 
 /** Returns why a delivery cannot be resent, or `undefined` if it can. Its webhook must be active and unchanged, and it must not be a test. */
-export function resendRefusal(delivery: Delivery, webhook: Webhook): ResendRefusal | undefined {
+export function resendError(delivery: Delivery, webhook: Webhook): ResendError | undefined {
   if (webhook.status === 'suspended') return 'webhook_suspended';
   if (webhook.webhookId !== delivery.webhookId) return 'webhook_replaced';
   return isTest(delivery) ? 'test_delivery' : undefined;
 }
 
 /**
- * Resends a delivery that passed `resendRefusal`. A delivery in a final state starts a new schedule. A waiting delivery is attempted now,
+ * Resends a delivery that passed `resendError`. A delivery in a final state starts a new schedule. A waiting delivery is attempted now,
  * and the attempt is not charged. If an attempt may be in flight, the delivery does not change, because the outcome of that attempt
  * counts. Returns whether the delivery changed.
  */
@@ -38,21 +38,21 @@ export function makeResend(
       const after = resent(latest, now());
       if (!after) return false;
       if (await store.update(latest, after)) {
-        await sendOrLeave(retryQueue, after, { log });
+        await trySend(retryQueue, after, { log });
         return true;
       }
-      const [found] = await store.read([delivery.id]);
-      if (!found || !isSameTurn(found, delivery)) return false;
-      latest = found;
+      const [current] = await store.read([delivery.id]);
+      if (!current || !isUnchanged(current, delivery)) return false;
+      latest = current;
     }
     throw new Error('Could not resend the delivery, because other processes kept changing it. Try again.');
   };
 }
 
 /** Returns whether the delivery has had no resend and no outcome since it was read. A claim by the sweeper does not count. */
-function isSameTurn(found: Delivery, read: Delivery): boolean {
+function isUnchanged(current: Delivery, read: Delivery): boolean {
   const { state, attempt, expedited } = read;
-  return found.state === state && found.attempt === attempt && found.expedited?.at === expedited?.at;
+  return current.state === state && current.attempt === attempt && current.expedited?.at === expedited?.at;
 }
 
 /** The maximum number of tries while other processes change the delivery. */

@@ -12,7 +12,7 @@ export const deliveryRoutes = {
       sendTest: {
         method: 'POST',
         access: 'webhooks:manage',
-        refusals: ['webhook_not_found', 'suspended_by_operator', 'tests_used_up'],
+        errors: ['webhook_not_found', 'suspended_by_operator', 'test_limit_reached'],
       },
     },
   },
@@ -20,14 +20,14 @@ export const deliveryRoutes = {
     path: '/v1/webhooks/{evento}/entregas',
     throttle: 'management',
     operations: {
-      listDeliveries: { method: 'GET', access: 'webhooks:read', refusals: ['webhook_not_found', 'validation_failed'] },
+      listDeliveries: { method: 'GET', access: 'webhooks:read', errors: ['webhook_not_found', 'validation_failed'] },
     },
   },
   Delivery: {
     path: '/v1/webhooks/{evento}/entregas/{id}',
     throttle: 'management',
     operations: {
-      getDelivery: { method: 'GET', access: 'webhooks:read', refusals: ['webhook_not_found', 'delivery_not_found'] },
+      getDelivery: { method: 'GET', access: 'webhooks:read', errors: ['webhook_not_found', 'delivery_not_found'] },
     },
   },
   Resend: {
@@ -37,13 +37,13 @@ export const deliveryRoutes = {
       resendDelivery: {
         method: 'POST',
         access: 'webhooks:manage',
-        refusals: [
+        errors: [
           'webhook_not_found',
           'delivery_not_found',
           'webhook_suspended',
           'webhook_replaced',
           'test_delivery',
-          'resends_used_up',
+          'resend_limit_reached',
         ],
       },
     },
@@ -56,7 +56,7 @@ export const deliveryRoutes = {
         method: 'POST',
         access: 'webhooks:manage',
         takesBody: true,
-        refusals: ['webhook_not_found', 'webhook_suspended', 'replay_in_progress', 'contended'],
+        errors: ['webhook_not_found', 'webhook_suspended', 'replay_in_progress', 'concurrent_change'],
       },
     },
   },
@@ -64,11 +64,11 @@ export const deliveryRoutes = {
     path: '/v1/webhooks/{evento}/reenvios/{id}',
     throttle: 'management',
     operations: {
-      getReplay: { method: 'GET', access: 'webhooks:read', refusals: ['webhook_not_found', 'replay_not_found'] },
+      getReplay: { method: 'GET', access: 'webhooks:read', errors: ['webhook_not_found', 'replay_not_found'] },
       cancelReplay: {
         method: 'DELETE',
         access: 'webhooks:manage',
-        refusals: ['webhook_not_found', 'replay_not_found'],
+        errors: ['webhook_not_found', 'replay_not_found'],
       },
     },
   },
@@ -94,13 +94,13 @@ export const deliveryProblems = {
     en: 'A test cannot be resent. Request another test.',
     pt: 'Um teste não é reenviado: peça outro.',
   },
-  tests_used_up: {
+  test_limit_reached: {
     status: 429,
     code: 'rate_limited',
     en: 'The account has reached its limit of tests for this minute. Wait for the time in Retry-After.',
     pt: 'A conta já usou todos os testes deste minuto: aguarde o tempo indicado em Retry-After.',
   },
-  resends_used_up: {
+  resend_limit_reached: {
     status: 429,
     code: 'rate_limited',
     en: 'The webhook has reached its limit of resends for this minute. Wait for the time in Retry-After.',

@@ -7,12 +7,12 @@ import { requireEventName } from '../../webhooks/event-in-path.ts';
 import type { WebhookStore } from '../../webhooks/webhook-store.ts';
 import { newDelivery, testIdOf } from '../delivery.ts';
 import { sampleBody } from '../intake/event.ts';
-import { type AttemptQueue, sendOrLeave } from '../queues.ts';
+import { type AttemptQueue, trySend } from '../queues.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { dueNow } from '../transitions.ts';
-import type { acceptedDelivery } from './answers.ts';
 import type { RequestLimits } from './request-limits.ts';
+import type { acceptedDelivery } from './responses.ts';
 import type { deliveryRoutes } from './routes.ts';
 
 /**
@@ -22,7 +22,7 @@ import type { deliveryRoutes } from './routes.ts';
  */
 export function makeSendTest(
   dependencies: Pick<DeliveryTelemetry, 'log'> & {
-    readonly webhooks: Pick<WebhookStore, 'noteTest'>;
+    readonly webhooks: Pick<WebhookStore, 'recordTest'>;
     readonly limits: Pick<RequestLimits, 'countTest'>;
     readonly store: Pick<DeliveryStore, 'create'>;
     readonly retryQueue: Pick<AttemptQueue, 'send'>;
@@ -35,20 +35,20 @@ export function makeSendTest(
 
   return async function sendTest(context: ContextOf<typeof deliveryRoutes, 'sendTest'>): Promise<HttpResponse> {
     const eventName = requireEventName(context);
-    const { caller, refuse } = context;
+    const { caller, makeProblem } = context;
     const { accountId } = caller;
-    const webhook = await webhooks.noteTest(accountId, eventName, now());
-    if (!webhook) throw refuse('webhook_not_found');
-    if (webhook.suspensionReason === 'operator') throw refuse('suspended_by_operator');
+    const webhook = await webhooks.recordTest(accountId, eventName, now());
+    if (!webhook) throw makeProblem('webhook_not_found');
+    if (webhook.suspensionReason === 'operator') throw makeProblem('suspended_by_operator');
     const seconds = await limits.countTest(accountId);
-    if (seconds !== undefined) throw refuse('tests_used_up', { headers: retryAfter(seconds) });
+    if (seconds !== undefined) throw makeProblem('test_limit_reached', { headers: retryAfter(seconds) });
 
     const moment = now();
     const { webhookId } = webhook;
     const origin = { accountId, eventName, webhookId, body: sampleBody(eventName, demandsUrl), createdAt: moment };
     const delivery = dueNow(newDelivery({ ...origin, id: testIdOf(makeId(22)) }), moment);
     await store.create(delivery);
-    await sendOrLeave(retryQueue, delivery, { log });
+    await trySend(retryQueue, delivery, { log });
     return jsonResponse<typeof acceptedDelivery>(202, { id: delivery.id });
   };
 }

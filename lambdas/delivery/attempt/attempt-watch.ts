@@ -6,7 +6,7 @@ import { mayRecover, type Slowness } from '../lanes/slowness.ts';
 import type { SlownessTracker } from '../lanes/slowness-tracker.ts';
 
 /** An attempt is slow if it takes longer than this many milliseconds from name resolution to the last response header. */
-export const slowAfter = 2_000;
+export const slowThreshold = 2_000;
 
 /** Watches one attempt. The watch records whether the attempt is slow and may cancel it, but does not enforce the timeout. */
 export interface AttemptWatch {
@@ -15,7 +15,7 @@ export interface AttemptWatch {
   /** Called before the name is resolved. The service's own work before that does not make a webhook slow. */
   onResolving(): void;
   /** Called when the last header has arrived. */
-  onAnswered(): void;
+  onResponse(): void;
   /** Ends the watch. Resolves once its records are stored. Never throws. */
   end(outcome: AttemptOutcome): Promise<void>;
 }
@@ -42,21 +42,21 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
     const stored: Promise<void>[] = [];
     let cancelTimer = () => {};
     let startedAt: number | undefined;
-    let answeredAt: number | undefined;
+    let respondedAt: number | undefined;
     let wasSlow = false;
 
     return {
       signal: controller.signal,
       onResolving() {
         startedAt = elapsed();
-        cancelTimer = afterEvents(slowAfter, onSlow);
+        cancelTimer = afterEvents(slowThreshold, onSlow);
       },
-      onAnswered() {
-        answeredAt = elapsed();
+      onResponse() {
+        respondedAt = elapsed();
         cancelTimer();
       },
       async end(outcome) {
-        const endedAt = answeredAt ?? elapsed();
+        const endedAt = respondedAt ?? elapsed();
         cancelTimer();
         if (startedAt !== undefined && outcome.outcome !== 'internal_error') record(endedAt - startedAt, outcome);
         await Promise.all(stored);
@@ -81,11 +81,11 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
 
     function record(durationMs: number, { record: { status } }: AttemptOutcome): void {
       // If the last header arrived just after the limit, the timer may not have fired yet.
-      if (durationMs > slowAfter && !wasSlow) recordSlow();
-      if (durationMs > slowAfter || wasSlow) return;
+      if (durationMs > slowThreshold && !wasSlow) recordSlow();
+      if (durationMs > slowThreshold || wasSlow) return;
       tracker.recordQuick(webhook);
-      const isAnswered = status !== null;
-      if (isAnswered && mayRecover(slowness, now())) stored.push(tracker.recordQuickAnswer(webhook));
+      const hasResponse = status !== null;
+      if (hasResponse && mayRecover(slowness, now())) stored.push(tracker.recordQuickResponse(webhook));
     }
   };
 }

@@ -52,7 +52,7 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
         redact: makeRedaction(credentials.authorization),
         ...(progress && {
           signal: progress.signal,
-          onAnswered: progress.onAnswered,
+          onResponse: progress.onResponse,
         }),
       });
     } catch (error) {
@@ -78,7 +78,7 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
 }
 
 /** The part of a watch that an attempt uses. The attempt reports its progress, and stops when the signal aborts. */
-type AttemptProgress = Pick<AttemptWatch, 'signal' | 'onResolving' | 'onAnswered'>;
+type AttemptProgress = Pick<AttemptWatch, 'signal' | 'onResolving' | 'onResponse'>;
 
 interface Credentials {
   readonly authorization: string | undefined;

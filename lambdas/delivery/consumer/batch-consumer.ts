@@ -16,8 +16,8 @@ export const timeAroundAttempt = 10_000;
  * stops a random time in milliseconds between these limits earlier, so processes that a burst started together do not stop together. The
  * minimum exceeds the time of a typical receive.
  */
-const minStopsEarlier = 2_000;
-export const maxStopsEarlier = 10_000;
+const minEarlyStop = 2_000;
+export const maxEarlyStop = 10_000;
 
 /** Processes one message of a queue. The consumer acknowledges a `processed` message, and defers the message if the function throws. */
 export type ProcessRecord = (record: SQSRecord, consumer?: ConsumerState) => Promise<RecordOutcome>;
@@ -54,12 +54,12 @@ export function makeConsumer(
     /** The maximum number of messages in flight. */
     readonly maxInFlight: number;
     /** Returns whether the process is likely to admit this many more messages. */
-    readonly hasRoomFor: (more: number) => boolean;
+    readonly hasCapacityFor: (more: number) => boolean;
     readonly random: Random;
   } & Pick<Time, 'pause' | 'elapsed' | 'turn'> &
     DeliveryTelemetry,
 ): Consumer {
-  const { process, settled, attemptTimeoutMs, maxInFlight, hasRoomFor, pause, elapsed, random } = dependencies;
+  const { process, settled, attemptTimeoutMs, maxInFlight, hasCapacityFor, pause, elapsed, random } = dependencies;
   const visibility = makeMessageVisibility(dependencies);
   const queue = makeQueueReceiver({ ...dependencies, visibilityMs: attemptTimeoutMs + timeAroundAttempt });
 
@@ -71,20 +71,20 @@ export function makeConsumer(
       inFlight,
       /** Returns the remaining time in which a whole attempt can start, in milliseconds. */
       remainingTime: () => context.getRemainingTimeInMillis() - attemptTimeoutMs - timeAroundAttempt,
-      stopsEarlier: minStopsEarlier + random() * (maxStopsEarlier - minStopsEarlier),
+      earlyStop: minEarlyStop + random() * (maxEarlyStop - minEarlyStop),
       hasFailed: false,
       state: {
         onAttempt: inFlight.onAttempt,
         hasStopped: () => !mayReceive(invocation) && inFlight.countStarted() >= busyShare * maxInFlight,
       },
     };
-    for (const record of event.Records) inFlight.begin(processInitial(record));
+    for (const record of event.Records) inFlight.add(processInitial(record));
     await receiveMore(invocation, pauseBeforeReceiving(event.Records.length));
     await settled?.();
     return { batchItemFailures };
 
     async function processInitial(record: SQSRecord): Promise<void> {
-      const isDone = await processOrLeave(record, invocation);
+      const isDone = await tryProcess(record, invocation);
       if (!isDone) batchItemFailures.push({ itemIdentifier: record.messageId });
     }
   };
@@ -107,13 +107,13 @@ export function makeConsumer(
       if (!mayReceive(invocation)) return maxReceivePause;
       if (!hasCapacity(invocation.inFlight, lag)) return pauseWithoutCapacity;
       const records = await queue.receive();
-      for (const record of records) inFlight.begin(processReceived(record));
+      for (const record of records) inFlight.add(processReceived(record));
       if (records.length > 0) return pauseWhileMessages;
       return Math.min(Math.max(pauseBefore * 2, firstReceivePause), maxReceivePause);
     }
 
     async function processReceived(record: SQSRecord): Promise<void> {
-      if (await processOrLeave(record, invocation)) processed.push(record);
+      if (await tryProcess(record, invocation)) processed.push(record);
     }
 
     function deleteProcessed(): void {
@@ -123,7 +123,7 @@ export function makeConsumer(
   }
 
   /** Returns whether the message was processed. If not, the message returns after its visibility timeout. Never throws. */
-  async function processOrLeave(record: SQSRecord, invocation: Invocation): Promise<boolean> {
+  async function tryProcess(record: SQSRecord, invocation: Invocation): Promise<boolean> {
     try {
       const isTooLate = invocation.remainingTime() < 0; // a receiver always has the full attempt timeout
       const outcome = isTooLate ? 'shed' : await process(record, invocation.state);
@@ -147,10 +147,10 @@ export function makeConsumer(
   function hasCapacity(inFlight: InFlightMessages, lag: number): boolean {
     return (
       lag <= maxPauseLag &&
-      inFlight.countOwnWork() < messagesInOwnWork &&
+      inFlight.countOwnWork() < maxOwnWork &&
       inFlight.count() > 0 &&
       inFlight.count() + receiveBatch <= maxInFlight &&
-      hasRoomFor(receiveBatch)
+      hasCapacityFor(receiveBatch)
     );
   }
 }
@@ -159,15 +159,15 @@ interface Invocation {
   readonly inFlight: InFlightMessages;
   readonly remainingTime: () => number;
   /** The process stops receiving this many milliseconds earlier than necessary. The value is random, so processes do not stop together. */
-  readonly stopsEarlier: number;
+  readonly earlyStop: number;
   /** True after the first message was deferred. */
   hasFailed: boolean;
   readonly state: ConsumerState;
 }
 
 /** Returns whether the invocation may receive messages. Once false, it remains false. */
-function mayReceive({ hasFailed, remainingTime, stopsEarlier }: Invocation): boolean {
-  return !hasFailed && remainingTime() >= stopsEarlier;
+function mayReceive({ hasFailed, remainingTime, earlyStop }: Invocation): boolean {
+  return !hasFailed && remainingTime() >= earlyStop;
 }
 
 /** Returns the first pause. More messages often follow a full batch but rarely a single message, and empty receives are billed. */
@@ -177,7 +177,7 @@ function pauseBeforeReceiving(batchSize: number): number {
 }
 
 /** A process does not receive while this many of its messages wait for the process itself instead of a receiver. */
-const messagesInOwnWork = 30;
+const maxOwnWork = 30;
 
 /** The first pause before a receive, in milliseconds. It doubles with each empty receive. */
 const firstReceivePause = 100;

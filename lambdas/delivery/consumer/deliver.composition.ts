@@ -11,7 +11,7 @@ import type { deliverEnvironment } from '../environment.ts';
 import { makeMoveToDeadLetters } from '../intake/dead-letters.ts';
 import { makePublishNotice } from '../intake/rejected-events-topic.ts';
 import { makeRejectionNotices } from '../intake/rejection-notices.ts';
-import { makeWithoutWebhook } from '../intake/without-webhook.ts';
+import { makeUnregisteredEvents } from '../intake/unregistered-events.ts';
 import { makeAdmission } from '../lanes/admission.ts';
 import { attemptsPerProcess, fastLaneSlots, makeConcurrencyLimit, slowLaneSlots } from '../lanes/concurrency-limit.ts';
 import { makeRecentCounts } from '../lanes/recent-counts.ts';
@@ -81,18 +81,21 @@ export function composeDeliver(
     findWebhookState: makeFindWebhookState(store, tables),
     moveToDeadLetters: makeMoveToDeadLetters(shared),
   };
-  const refusals = makeRejectionNotices({
+  const rejectionNotices = makeRejectionNotices({
     ...shared,
     publish: makePublishNotice(runtime.publish, environment.rejectedEventsTopicArn),
   });
-  const withoutWebhook = makeWithoutWebhook(ofDeliveries);
+  const unregisteredEvents = makeUnregisteredEvents(ofDeliveries);
 
   return makeConsumer({
     ...{ ...shared, maxInFlight },
-    hasRoomFor: limit.hasRoomFor,
-    process: lane === 'first' ? makeFirstAttempt({ ...processing, refusals, withoutWebhook }) : makeRetry(processing),
+    hasCapacityFor: limit.hasCapacityFor,
+    process:
+      lane === 'first'
+        ? makeFirstAttempt({ ...processing, rejectionNotices, unregisteredEvents })
+        : makeRetry(processing),
     describe: lane === 'first' ? makeDescribeEvent(environment.demandsUrl) : describeAttemptMessage,
-    settled: async () => void (await Promise.all([refusals.settled(), withoutWebhook.settled()])),
+    settled: async () => void (await Promise.all([rejectionNotices.settled(), unregisteredEvents.settled()])),
   });
 }
 

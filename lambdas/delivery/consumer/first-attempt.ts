@@ -3,9 +3,9 @@ import { type Delivery, newDelivery } from '../delivery.ts';
 import type { MoveToDeadLetters } from '../intake/dead-letters.ts';
 import { type BusinessEvent, haveSameContent, parseEventMessage } from '../intake/event.ts';
 import { originOfRecord, wasRegisteredBy } from '../intake/origin.ts';
-import { noticedId } from '../intake/rejection-notice.ts';
+import { noticeId } from '../intake/rejection-notice.ts';
 import type { RejectionNotices } from '../intake/rejection-notices.ts';
-import type { WithoutWebhook } from '../intake/without-webhook.ts';
+import type { UnregisteredEvents } from '../intake/unregistered-events.ts';
 import type { Admit } from '../lanes/admission.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
@@ -20,7 +20,7 @@ import type { FindWebhookState } from './webhook-state.ts';
  */
 export function makeFirstAttempt(dependencies: FirstAttemptDependencies): ProcessRecord {
   const { admit, findWebhookState, processDelivery, store } = dependencies;
-  const { moveToDeadLetters, refusals, withoutWebhook, demandsUrl } = dependencies;
+  const { moveToDeadLetters, rejectionNotices, unregisteredEvents, demandsUrl } = dependencies;
   const { now, log, count } = dependencies;
 
   return async function firstAttempt(record, consumer) {
@@ -32,7 +32,7 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
       await moveToDeadLetters(record, parsed, () => {
         log.warn('event.rejected', { messageId, deliveryId, account, event, sender, reason, detail });
       });
-      refusals.add({ messageId, id: noticedId(publisherId), sender, reason, detail });
+      rejectionNotices.add({ messageId, id: noticeId(publisherId), sender, reason, detail });
       return 'processed';
     }
     const { deliveryId, accountId, eventName } = parsed.event;
@@ -48,7 +48,9 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     const scheduledAt = Number(record.attributes.SentTimestamp) || now();
     const inFlight = inFlightMessage(admission, consumer);
     const sender = record.attributes.SenderId || unknownSender;
-    await attemptEvent(parsed.event, { messageId, acceptedAt, scheduledAt, sender }, inFlight).finally(admission.leave);
+    await attemptEvent(parsed.event, { messageId, acceptedAt, scheduledAt, sender }, inFlight).finally(
+      admission.release,
+    );
     return 'processed';
   };
 
@@ -59,12 +61,12 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
   ): Promise<void> {
     const { deliveryId: id, accountId, eventName, body } = event;
     const described = { messageId, deliveryId: id, account: accountId, event: eventName };
-    const { delivery: known, webhook, slowness } = await findWebhookState(id, accountId, eventName);
-    if (known) return dropCopy(known, event, sender, described);
+    const { delivery: existing, webhook, slowness } = await findWebhookState(id, accountId, eventName);
+    if (existing) return dropCopy(existing, event, sender, described);
     if (!webhook || !wasRegisteredBy(acceptedAt, webhook)) {
       count('EventWithoutWebhook');
       log.info('event.without_webhook', described);
-      withoutWebhook.note(accountId, eventName, acceptedAt);
+      unregisteredEvents.record(accountId, eventName, acceptedAt);
       return;
     }
     const { webhookId } = webhook;
@@ -80,16 +82,21 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     }
   }
 
-  function dropCopy(known: Delivery, event: BusinessEvent, sender: string, described: Described): void {
-    if (haveSameContent(known.body, event.body)) {
-      log.info('event.duplicate', { ...described, state: known.state });
-    } else reportIdReuse(known, event, sender, described);
+  function dropCopy(existing: Delivery, event: BusinessEvent, sender: string, described: Described): void {
+    if (haveSameContent(existing.body, event.body)) {
+      log.info('event.duplicate', { ...described, state: existing.state });
+    } else reportIdReuse(existing, event, sender, described);
   }
 
-  function reportIdReuse(known: Delivery, { publisherId }: BusinessEvent, sender: string, described: Described): void {
-    log.warn('event.conflicting_copy', { ...described, state: known.state });
+  function reportIdReuse(
+    existing: Delivery,
+    { publisherId }: BusinessEvent,
+    sender: string,
+    described: Described,
+  ): void {
+    log.warn('event.conflicting_copy', { ...described, state: existing.state });
     const { messageId } = described;
-    refusals.add({ messageId, id: noticedId(publisherId), sender, reason: 'id_reused', detail: idReused });
+    rejectionNotices.add({ messageId, id: noticeId(publisherId), sender, reason: 'id_reused', detail: idReused });
   }
 }
 
@@ -107,8 +114,8 @@ interface FirstAttemptDependencies extends DeliveryTelemetry {
   readonly processDelivery: ProcessDelivery;
   readonly store: Pick<DeliveryStore, 'create' | 'read'>;
   readonly moveToDeadLetters: MoveToDeadLetters;
-  readonly refusals: Pick<RejectionNotices, 'add'>;
-  readonly withoutWebhook: Pick<WithoutWebhook, 'note'>;
+  readonly rejectionNotices: Pick<RejectionNotices, 'add'>;
+  readonly unregisteredEvents: Pick<UnregisteredEvents, 'record'>;
   readonly demandsUrl: string;
   readonly now: Clock;
 }

@@ -16,10 +16,10 @@ export function makeInFlightMessages() {
   let started = 0;
   let attempts = 0;
   let onEmpty = () => {};
-  return { begin, onAttempt, count, countStarted, countOwnWork, untilEmpty };
+  return { add, onAttempt, count, countStarted, countOwnWork, untilEmpty };
 
   /** Counts a message until its processing ends. `processing` must not reject. */
-  function begin(processing: Promise<void>): void {
+  function add(processing: Promise<void>): void {
     messages += 1;
     started += 1;
     void processing.finally(() => {

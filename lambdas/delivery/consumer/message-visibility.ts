@@ -8,7 +8,7 @@ import type { SQSRecord } from 'aws-lambda';
 import { chunksOf } from '../../platform/in-batches.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { Turn } from '../../platform/timer.ts';
-import { storedFromReceive } from '../lanes/admission.ts';
+import { admittedFromReceive } from '../lanes/admission.ts';
 import { maxMessagesOfCall } from '../queues.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
@@ -46,7 +46,7 @@ export function makeMessageVisibility({
   readonly describe: DescribeMessage;
   readonly turn: Turn;
 } & DeliveryTelemetry): MessageVisibility {
-  let together: HiddenMessage[] = [];
+  let waiting: HiddenMessage[] = [];
   let nextCalls: Promise<void> | undefined;
 
   return {
@@ -64,7 +64,7 @@ export function makeMessageVisibility({
     },
 
     shed(record) {
-      return hideFor(record, shedFor);
+      return hideFor(record, shedSeconds);
     },
 
     hide(record, milliseconds) {
@@ -73,15 +73,15 @@ export function makeMessageVisibility({
   };
 
   function hideFor(record: SQSRecord, seconds: number): Promise<void> {
-    together.push({ record, seconds });
+    waiting.push({ record, seconds });
     nextCalls ??= hideTogether();
     return nextCalls;
   }
 
   async function hideTogether(): Promise<void> {
     await turn(); // hides the messages of one turn with shared calls
-    const messages = together;
-    together = [];
+    const messages = waiting;
+    waiting = [];
     nextCalls = undefined;
     await Promise.all(chunksOf(messages, maxMessagesOfCall).map(hide));
   }
@@ -102,8 +102,8 @@ export function makeMessageVisibility({
     const Entries = messages.map(({ record, seconds }, index): ChangeMessageVisibilityBatchRequestEntry => {
       return { Id: String(index), ReceiptHandle: record.receiptHandle, VisibilityTimeout: seconds };
     });
-    const answer = await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries }));
-    const failed = (answer.Failed ?? []).flatMap(({ Id, Code }) => {
+    const output = await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries }));
+    const failed = (output.Failed ?? []).flatMap(({ Id, Code }) => {
       const message = messages[Number(Id)];
       return message ? [[message, Code] as const] : [];
     });
@@ -116,7 +116,7 @@ export function makeMessageVisibility({
 }
 
 /** The time in seconds for which a shed message is hidden. In that time, receivers that respond free slots. */
-const shedFor = 1;
+const shedSeconds = 1;
 
 /** A message to hide, and the time in seconds. */
 interface HiddenMessage {
@@ -129,7 +129,7 @@ interface HiddenMessage {
  * receive up to 15 min. Earlier receives do not double it, because they may have only shed the message.
  */
 export function deferral(receiveCount: number): number {
-  const doublings = Math.max(0, receiveCount - storedFromReceive.first);
+  const doublings = Math.max(0, receiveCount - admittedFromReceive.first);
   return Math.min(firstDeferral * 2 ** doublings, maxDeferral) / 1_000;
 }
 

@@ -45,7 +45,7 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     inFlight.add(key);
     return attemptDelivery(message, inFlightMessage(admission, consumer)).finally(() => {
       inFlight.delete(key);
-      admission.leave();
+      admission.release();
     });
   };
 
@@ -53,14 +53,14 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
   async function attemptDelivery(message: AttemptMessage, inFlight: InFlightMessage): Promise<RecordOutcome> {
     for (let tries = 1; ; tries++) {
       try {
-        return await attemptAsRead(message, inFlight);
+        return await attemptOnce(message, inFlight);
       } catch (error) {
         if (!(error instanceof DeliveryChangedError) || tries === maxTries) throw error;
       }
     }
   }
 
-  async function attemptAsRead(message: AttemptMessage, inFlight: InFlightMessage): Promise<RecordOutcome> {
+  async function attemptOnce(message: AttemptMessage, inFlight: InFlightMessage): Promise<RecordOutcome> {
     const { id, accountId, eventName, attempt } = message;
     const { delivery, webhook, slowness } = await findWebhookState(id, accountId, eventName);
     const dueIn = delivery && isNextAttempt(message, delivery) ? delivery.wait.nextAttemptAt - now() : Number.NaN;

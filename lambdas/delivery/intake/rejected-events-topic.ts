@@ -10,7 +10,7 @@ export function makePublishNotice(publish: Publish, topicArn: string): PublishNo
     const { sender, reason } = notice;
     await publish(topicArn, {
       Subject: `Emissor: event rejected, ${reason}`,
-      Message: inAscii(JSON.stringify(notice)),
+      Message: escapeNonAscii(JSON.stringify(notice)),
       MessageAttributes: {
         sender: { DataType: 'String', StringValue: sender },
         reason: { DataType: 'String', StringValue: reason },
@@ -20,6 +20,6 @@ export function makePublishNotice(publish: Publish, topicArn: string): PublishNo
 }
 
 /** Escapes JSON to ASCII, because an `id` may contain U+FFFE and U+FFFF, which SQS subscriptions of the topic reject. */
-function inAscii(json: string): string {
+function escapeNonAscii(json: string): string {
   return json.replace(/[\u007f-\uffff]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -6,7 +6,7 @@ import * as z from 'zod/mini';
  */
 
 /** The reason why an event was rejected. */
-const refusalReason = z.enum(['malformed', 'unknown_event', 'id_reused']);
+const rejectionReason = z.enum(['malformed', 'unknown_event', 'id_reused']);
 
 /** A notice of one rejected event. */
 export const rejectionNotice = z.object({
@@ -16,17 +16,17 @@ export const rejectionNotice = z.object({
   id: z.nullable(z.string()),
   /** The SQS `SenderId` of the message. */
   sender: z.string(),
-  reason: refusalReason,
+  reason: rejectionReason,
   /** The problem to fix. */
   detail: z.string(),
 });
 
 export type RejectionNotice = Readonly<z.infer<typeof rejectionNotice>>;
 
-export type RefusalReason = z.infer<typeof refusalReason>;
+export type RejectionReason = z.infer<typeof rejectionReason>;
 
 /** Returns the `id` of a notice, which is the first 128 code points of the publisher's `id`. */
-export function noticedId(publisherId: string | undefined): string | null {
+export function noticeId(publisherId: string | undefined): string | null {
   if (publisherId === undefined) return null;
   return [...publisherId.slice(0, 2 * maxIdLength)].slice(0, maxIdLength).join('');
 }

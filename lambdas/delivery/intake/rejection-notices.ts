@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { PublishNotice } from './rejected-events-topic.ts';
-import type { RefusalReason, RejectionNotice } from './rejection-notice.ts';
+import type { RejectionNotice, RejectionReason } from './rejection-notice.ts';
 
 /** The maximum number of notices of rejected events that one process sends per reason and minute. */
 export const noticesPerMinute = 10;
@@ -20,7 +20,7 @@ export function makeRejectionNotices(
   } & DeliveryTelemetry,
 ) {
   const { publish, now, log, count } = dependencies;
-  const sentIn = new Map<RefusalReason, { readonly minute: number; readonly notices: number }>();
+  const sentIn = new Map<RejectionReason, { readonly minute: number; readonly notices: number }>();
   const inFlight = new Set<Promise<void>>();
 
   return { add, settled };

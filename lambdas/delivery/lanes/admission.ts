@@ -6,7 +6,7 @@ import { type SlownessOwner, slownessId } from './slow-since.ts';
  * The receive count from which a message is admitted instead of shed, by lane. Shedding therefore delays a message by at most 4 s, and no
  * message approaches `maxReceiveCount`.
  */
-export const storedFromReceive = { first: 5, retry: 5, slow: 3 } as const;
+export const admittedFromReceive = { first: 5, retry: 5, slow: 3 } as const;
 
 /**
  * The decision about a received message. A message is `shed` if its webhook has used its slots in this process. Its delivery is neither read
@@ -25,7 +25,7 @@ export interface AdmittedMessage {
    */
   isBusy(hasStopped: boolean): boolean;
   /** Frees the slot. The consumer must call this function once the message is processed. */
-  leave(): void;
+  release(): void;
 }
 
 /**
@@ -45,10 +45,10 @@ export function makeAdmission({ limit, lane }: { readonly limit: ConcurrencyLimi
   return function admit(owner, receiveCount, isRequested = false) {
     const id = slownessId(owner);
     const isBusy = (hasStopped: boolean) => limit.isBusy(id, hasStopped);
-    const leave = limit.enter(id, isRequested);
-    if (leave) return { outcome: 'admitted', mayAttempt: true, isBusy, leave };
-    const isShed = receiveCount < storedFromReceive[lane] || (lane === 'slow' && isRequested);
+    const release = limit.acquire(id, isRequested);
+    if (release) return { outcome: 'admitted', mayAttempt: true, isBusy, release };
+    const isShed = receiveCount < admittedFromReceive[lane] || (lane === 'slow' && isRequested);
     if (isShed) return { outcome: 'shed' };
-    return { outcome: 'admitted', mayAttempt: false, isBusy, leave: () => undefined };
+    return { outcome: 'admitted', mayAttempt: false, isBusy, release: () => undefined };
   };
 }

@@ -14,7 +14,7 @@ interface InFlightWebhook {
   /** The number of webhooks that have messages in flight. */
   readonly webhooks: number;
   /** The number of messages in flight of other webhooks. */
-  readonly ofOthers: number;
+  readonly othersInFlight: number;
   /** The number of messages that have finished since the webhook was last not quick. */
   readonly finished: number;
   /** True unless one of the webhook's messages has been in flight for more than 500 ms. */
@@ -28,16 +28,16 @@ interface InFlightWebhook {
  * slot with each finished message, up to 100 slots, so a burst to a healthy receiver is not limited. It gains fewer slots if other webhooks
  * have more messages in flight.
  */
-export function fastLaneSlots({ ofOthers, finished, isQuick }: InFlightWebhook): number {
-  if (ofOthers >= manyOfOthers) return slotsNextToOthers;
+export function fastLaneSlots({ othersInFlight, finished, isQuick }: InFlightWebhook): number {
+  if (othersInFlight >= busyOthers) return slotsWithBusyOthers;
   const earned = isQuick ? Math.min(finished, maxSlots - minSlots) : 0;
-  return minSlots + earned * (1 - ofOthers / manyOfOthers);
+  return minSlots + earned * (1 - othersInFlight / busyOthers);
 }
 
 const minSlots = 25;
 const maxSlots = 100;
-const slotsNextToOthers = 5;
-const manyOfOthers = 10;
+const slotsWithBusyOthers = 5;
+const busyOthers = 10;
 
 /**
  * Returns the function that computes the slots in the slow lane. All processes of the lane together have at most 120 attempts of a webhook
@@ -64,18 +64,18 @@ const sharedSlots = 420;
 export function makeConcurrencyLimit(slotsOf: SlotsOf, capacity: number, elapsed: () => number) {
   const inFlight = new Map<string, Slots>();
   let occupied = 0;
-  return { enter, hasRoomFor, isBusy };
+  return { acquire, hasCapacityFor, isBusy };
 
   /** Occupies a slot. Returns the function that frees it, or `undefined` if all slots of the webhook are occupied. */
-  function enter(key: string, isRequested = false): (() => void) | undefined {
+  function acquire(key: string, isRequested = false): (() => void) | undefined {
     const slots = inFlight.get(key) ?? { since: new Map<symbol, number>(), finished: 0 };
     if (slots.since.size >= limitOf(slots, isRequested)) return undefined;
     const slot = Symbol();
     slots.since.set(slot, elapsed());
     inFlight.set(key, slots);
     occupied += 1;
-    return function leave() {
-      slots.finished = isQuick(slots, quickFor) ? slots.finished + 1 : 0;
+    return function release() {
+      slots.finished = isQuick(slots, quickThreshold) ? slots.finished + 1 : 0;
       slots.since.delete(slot);
       occupied -= 1;
       if (slots.since.size === 0) inFlight.delete(key);
@@ -86,9 +86,9 @@ export function makeConcurrencyLimit(slotsOf: SlotsOf, capacity: number, elapsed
    * Returns whether the process should receive this many more messages. They probably belong to the webhooks in flight. If that is a single
    * quick webhook, the process waits until it has enough free slots. Behind a slower webhook, messages of others may be waiting.
    */
-  function hasRoomFor(more: number): boolean {
+  function hasCapacityFor(more: number): boolean {
     const [slots, another] = inFlight.values();
-    return !slots || another !== undefined || !isQuick(slots, awaitedFor) || slots.since.size + more <= limitOf(slots);
+    return !slots || another !== undefined || !isQuick(slots, slotWait) || slots.since.size + more <= limitOf(slots);
   }
 
   /**
@@ -104,9 +104,9 @@ export function makeConcurrencyLimit(slotsOf: SlotsOf, capacity: number, elapsed
   function limitOf(slots: Slots, isRequested = false): number {
     return slotsOf({
       webhooks: inFlight.size + (slots.since.size === 0 ? 1 : 0),
-      ofOthers: occupied - slots.since.size,
+      othersInFlight: occupied - slots.since.size,
       finished: slots.finished,
-      isQuick: isQuick(slots, quickFor),
+      isQuick: isQuick(slots, quickThreshold),
       isRequested,
     });
   }
@@ -124,10 +124,10 @@ interface Slots {
 }
 
 /** A webhook is quick unless one of its messages has been in flight for longer than this many milliseconds. */
-const quickFor = 500;
+const quickThreshold = 500;
 
 /** The time for which a process waits for the slots of a single webhook before it receives more messages, in milliseconds. */
-const awaitedFor = 100;
+const slotWait = 100;
 
 /** A process is busy if this share of its capacity is occupied, or if it has stopped receiving and has started as many messages. */
 export const busyShare = 0.1;

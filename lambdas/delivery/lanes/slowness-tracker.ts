@@ -20,11 +20,11 @@ export function makeSlownessTracker({
   readonly quickCounts: RecentCounts;
   readonly now: Clock;
 } & Pick<DeliveryTelemetry, 'log'>) {
-  const known = new Map<string, KnownWebhook>();
+  const webhooks = new Map<string, TrackedWebhook>();
   /** The slow attempts that are not stored yet. They expire after 1 minute. */
   const slowCounts = makeRecentCounts();
 
-  return { recordQuick, recordSlow, recordQuickAnswer };
+  return { recordQuick, recordSlow, recordQuickResponse };
 
   /** Counts a quick attempt in memory. The next slow attempt stores the count. */
   function recordQuick(owner: SlownessOwner): void {
@@ -33,37 +33,37 @@ export function makeSlownessTracker({
 
   /** Records a slow attempt while it is in flight. */
   async function recordSlow(owner: SlownessOwner): Promise<void> {
-    const webhook = knownOf(owner);
+    const webhook = trackedWebhook(owner);
     slowCounts.add(slownessId(owner), now());
-    if (!webhook.storingSlow && now() - webhook.slowAt < slownessRenewal) return;
+    if (!webhook.storingSlow && now() - webhook.lastSlowAt < slownessRenewal) return;
     webhook.storingSlow ??= storeSlow(owner, webhook);
     await webhook.storingSlow;
   }
 
   /** Records a quick response, which ends the slowness if the hold is over. */
-  async function recordQuickAnswer(owner: SlownessOwner): Promise<void> {
+  async function recordQuickResponse(owner: SlownessOwner): Promise<void> {
     await change(owner, slowness => (mayRecover(slowness, now()) ? recovered(slowness, now()) : undefined));
   }
 
-  function knownOf(owner: SlownessOwner): KnownWebhook {
+  function trackedWebhook(owner: SlownessOwner): TrackedWebhook {
     const id = slownessId(owner);
-    const webhook = known.get(id) ?? {
+    const webhook = webhooks.get(id) ?? {
       storingSlow: undefined,
-      slowAt: Number.NEGATIVE_INFINITY,
+      lastSlowAt: Number.NEGATIVE_INFINITY,
     };
-    known.set(id, webhook);
-    const oldest = known.size > maxKnown ? known.keys().next().value : undefined;
-    if (oldest !== undefined) known.delete(oldest);
+    webhooks.set(id, webhook);
+    const oldest = webhooks.size > maxTracked ? webhooks.keys().next().value : undefined;
+    if (oldest !== undefined) webhooks.delete(oldest);
     return webhook;
   }
 
   /** Stores the counts. The next write includes attempts that become slow during this write. */
-  async function storeSlow(owner: SlownessOwner, webhook: KnownWebhook): Promise<void> {
+  async function storeSlow(owner: SlownessOwner, webhook: TrackedWebhook): Promise<void> {
     const id = slownessId(owner);
     for (let slow = slowCounts.take(id, now()); slow > 0; slow = slowCounts.take(id, now())) {
       const added = { slow, quick: quickCounts.take(id, now()) };
       const stored = await change(owner, slowness => withSlowAttempts(slowness, added, now()));
-      webhook.slowAt = stored && isSlow(stored) ? now() : Number.NEGATIVE_INFINITY;
+      webhook.lastSlowAt = stored && isSlow(stored) ? now() : Number.NEGATIVE_INFINITY;
     }
     webhook.storingSlow = undefined;
   }
@@ -93,14 +93,14 @@ export function makeSlownessTracker({
 }
 
 /** The data that this process stores about a webhook. */
-interface KnownWebhook {
+interface TrackedWebhook {
   storingSlow: Promise<void> | undefined;
   /** The time of the last write after which the webhook was slow. */
-  slowAt: number;
+  lastSlowAt: number;
 }
 
 /** The maximum number of webhooks that a process stores. The oldest is removed first. */
-const maxKnown = 10_000;
+const maxTracked = 10_000;
 
 /** The minimum time between two writes for a slow webhook, in milliseconds. Without it, each hanging attempt would write. */
 const slownessRenewal = 5_000;

@@ -1,7 +1,7 @@
 import { batchGet } from '../../platform/aws/batch-get.ts';
 import type { StoreParts } from '../../platform/aws/dynamo.ts';
 import { attribute, type Expression, expression, type ItemUpdate, updateItem } from '../../platform/aws/update-item.ts';
-import { type Announcement, announcing } from '../../webhooks/announcement.ts';
+import { type Announcement, announcementAttributes } from '../../webhooks/announcement.ts';
 import { type Webhook, webhookKey } from '../../webhooks/webhook.ts';
 import type { AttemptResult } from '../delivery.ts';
 
@@ -18,7 +18,7 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
   function startedFailing(webhook: Webhook): Promise<boolean> {
     return change(webhook, {
       set: { failingSince: now(), failingMark: undefined },
-      when: expression`${isAsAttempted(webhook)} AND attribute_not_exists(failingSince)`,
+      when: expression`${isUnchanged(webhook)} AND attribute_not_exists(failingSince)`,
     });
   }
 
@@ -29,11 +29,11 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
    */
   function recovered(webhook: Webhook, trigger: Trigger): Promise<boolean> {
     const { failingSince, announcedSince: since } = webhook;
-    const isFailingAsRead = is('failingSince', failingSince);
-    const isAsRead = expression`${isAsAttempted(webhook)} AND ${isFailingAsRead} AND ${is('announcedSince', since)}`;
+    const isFailingUnchanged = hasValue('failingSince', failingSince);
+    const isHealthUnchanged = expression`${isUnchanged(webhook)} AND ${isFailingUnchanged} AND ${hasValue('announcedSince', since)}`;
     return change(webhook, {
       set: { failingSince: undefined, failingMark: undefined, announcedSince: undefined },
-      when: since ? expression`${isAsRead} AND status = ${'active'}` : isAsRead,
+      when: since ? expression`${isHealthUnchanged} AND status = ${'active'}` : isHealthUnchanged,
       announcement: since ? { type: 'webhook.recovered', since, reason: null, ...trigger } : undefined,
     });
   }
@@ -44,7 +44,7 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
     if (failingSince === undefined) return false;
     return change(webhook, {
       set: { failingMark: mark, announcedSince: failingSince },
-      when: expression`${isAsAttempted(webhook)} AND status = ${'active'} AND failingSince = ${failingSince}
+      when: expression`${isUnchanged(webhook)} AND status = ${'active'} AND failingSince = ${failingSince}
         AND (attribute_not_exists(failingMark) OR failingMark < ${mark})`,
       announcement: { type: 'webhook.failing', since: failingSince, reason: null, ...trigger },
     });
@@ -61,7 +61,7 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
     const { accountId, eventName, webhookId, resetAt } = webhook;
     const isSuspended = await change(webhook, {
       ...suspension('gone', trigger),
-      when: expression`${isAsAttempted(webhook)} AND status = ${'active'}`,
+      when: expression`${isUnchanged(webhook)} AND status = ${'active'}`,
     });
     if (isSuspended) return 'suspended';
     const [item] = await batchGet(dynamo, [{ table, key: webhookKey(accountId, eventName) }]);
@@ -73,7 +73,7 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
   function suspendFailing(webhook: Webhook, trigger: Trigger): Promise<boolean> {
     return change(webhook, {
       ...suspension('no_success', trigger, { announcedSince: webhook.failingSince }),
-      when: expression`${isAsAttempted(webhook)} AND status = ${'active'} AND failingSince = ${webhook.failingSince}`,
+      when: expression`${isUnchanged(webhook)} AND status = ${'active'} AND failingSince = ${webhook.failingSince}`,
     });
   }
 
@@ -91,7 +91,7 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
     { set, when, announcement }: HealthChange,
   ): Promise<boolean> {
     const key = webhookKey(accountId, eventName);
-    const update = { set: { ...set, ...(announcement && announcing(announcement, key)) }, when };
+    const update = { set: { ...set, ...(announcement && announcementAttributes(announcement, key)) }, when };
     return (await updateItem(dynamo, { table, key }, update)) !== undefined;
   }
 }
@@ -105,11 +105,11 @@ export interface Trigger {
 type HealthChange = Pick<ItemUpdate, 'set' | 'when'> & { readonly announcement?: Announcement | undefined };
 
 /** Returns the condition that the webhook was not registered again, replaced or reactivated since the attempt read it. */
-function isAsAttempted({ webhookId, resetAt }: Webhook): Expression {
-  return expression`webhookId = ${webhookId} AND ${is('resetAt', resetAt)}`;
+function isUnchanged({ webhookId, resetAt }: Webhook): Expression {
+  return expression`webhookId = ${webhookId} AND ${hasValue('resetAt', resetAt)}`;
 }
 
 /** Returns the condition that an attribute is unchanged since it was read. */
-function is(name: string, read: number | undefined): Expression {
+function hasValue(name: string, read: number | undefined): Expression {
   return read ? expression`${attribute(name)} = ${read}` : expression`attribute_not_exists(${attribute(name)})`;
 }

@@ -71,7 +71,7 @@ export function makeWebhookHealth({
   async function recordFailure(webhook: Webhook, trigger: Trigger): Promise<void> {
     const { failingSince, failingMark } = webhook;
     if (failingSince === undefined) return void (await store.startedFailing(webhook));
-    const mark = unannouncedMark(now() - failingSince, failingMark);
+    const mark = nextMark(now() - failingSince, failingMark);
     if (mark !== undefined) await store.announceFailing(webhook, mark, trigger);
   }
 
@@ -81,7 +81,7 @@ export function makeWebhookHealth({
 }
 
 /** Returns the longest mark that a webhook has reached, or `undefined` if that mark was already announced. */
-function unannouncedMark(failingFor: number, announced = 0): number | undefined {
+function nextMark(failingFor: number, announced = 0): number | undefined {
   return failingMarks.findLast(mark => failingFor >= mark && announced < mark);
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import { chunksOf } from '../../platform/in-batches.ts';
 import type { Delivery, WaitingDelivery } from '../delivery.ts';
-import { type AttemptQueue, maxMessagesOfCall, sendAllOrLeave } from '../queues.ts';
+import { type AttemptQueue, maxMessagesOfCall, trySendAll } from '../queues.ts';
 import type { ReadHistory } from '../store/delivery-history.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { FindWebhook } from '../store/find-webhook.ts';
@@ -82,7 +82,7 @@ export function makeRunReplay(
   }
 
   async function readPage(replay: Replay, limit: number) {
-    const { accountId, eventName, wanted: state, from, to: before, cursor: after } = replay;
+    const { accountId, eventName, sourceState: state, from, to: before, cursor: after } = replay;
     const { deliveries, next } = await readHistory({ accountId, eventName, state, from, before, limit, after });
     return { selected: deliveries.filter(delivery => isSelectedBy(replay, delivery)), next };
   }
@@ -99,7 +99,7 @@ export function makeRunReplay(
       const waiting = restarts.filter(delivery => delivery !== undefined);
       if (waiting.length === 0) continue;
       sent += waiting.length;
-      await sendAllOrLeave(retryQueue, waiting, { log });
+      await trySendAll(retryQueue, waiting, { log });
     }
     return { sent, dueAt };
   }

@@ -24,14 +24,14 @@ export function makeStartReplay(dependencies: {
   readonly log: Log;
 }): StartReplay {
   const { replays, run, makeId, now, log } = dependencies;
-  return async function startReplay({ accountId, eventName, webhookId }, { from, to, wanted }) {
+  return async function startReplay({ accountId, eventName, webhookId }, { from, to, sourceState }) {
     const latest = await replays.findLatest(accountId, eventName);
     // A replay of an earlier registration does not block a replay of the current registration.
     if (latest?.state === 'running' && latest.webhookId === webhookId) return { outcome: 'running', replay: latest };
     const startedAt = now();
     const replay: Replay = {
       ...{ id: replayIdOf(makeId(22)), accountId, eventName, webhookId },
-      ...{ from, to: Math.min(to, startedAt), wanted },
+      ...{ from, to: Math.min(to, startedAt), sourceState },
       ...{ state: 'running', startedAt, sent: 0, pass: 1 },
     };
     if (!(await replays.start(replay, latest))) return undefined;

@@ -28,7 +28,7 @@ export type ReplayStore = ReturnType<typeof makeReplayStore>;
 
 /** Creates the store of replays in table `Deliveries`. Reads are consistent. */
 export function makeReplayStore({ dynamo, table, now }: StoreParts) {
-  return { findLatest, find, read, start, save, end, forget };
+  return { findLatest, find, read, start, save, end, delete: deleteReplay };
 
   function findLatest(accountId: string, eventName: EventName): Promise<Replay | undefined> {
     return read(replaysId({ accountId, eventName }));
@@ -37,15 +37,15 @@ export function makeReplayStore({ dynamo, table, now }: StoreParts) {
   /** Finds a replay of a webhook. Reads the latest replay first, because a replay is copied before the next one replaces it. */
   async function find(accountId: string, eventName: EventName, replayId: string): Promise<Replay | undefined> {
     const latest = await findLatest(accountId, eventName);
-    return latest?.id === replayId ? latest : readAlive(pastKey(accountId, eventName, replayId));
+    return latest?.id === replayId ? latest : readUnexpired(pastKey(accountId, eventName, replayId));
   }
 
   /** Reads the latest replay by the id of its item, which index `due` contains. */
   function read(itemId: string): Promise<Replay | undefined> {
-    return readAlive(headKey(table, itemId));
+    return readUnexpired(headKey(table, itemId));
   }
 
-  async function readAlive(key: ItemKey): Promise<Replay | undefined> {
+  async function readUnexpired(key: ItemKey): Promise<Replay | undefined> {
     const [item] = await batchGet(dynamo, [key]);
     const hasExpired = typeof item?.ttl === 'number' && item.ttl <= nowInSeconds();
     return item && !hasExpired ? replayFromItem(item) : undefined;
@@ -91,7 +91,7 @@ export function makeReplayStore({ dynamo, table, now }: StoreParts) {
   }
 
   /** Deletes a replay that has ended. Marks its copy first, so a concurrent start that has read the replay cannot copy it again. */
-  async function forget(replay: Replay): Promise<void> {
+  async function deleteReplay(replay: Replay): Promise<void> {
     const { id, accountId, eventName } = replay;
     const expired = { ttl: nowInSeconds() - clockTolerance };
     await updateItem(dynamo, pastKey(accountId, eventName, id), { set: expired });

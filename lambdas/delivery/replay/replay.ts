@@ -40,7 +40,7 @@ export const replayIdForm = /^reenvio_[A-Za-z0-9]{22}$/;
 export function isSelectedBy(replay: Replay, delivery: Delivery): boolean {
   return (
     delivery.webhookId === replay.webhookId &&
-    delivery.state === replay.wanted &&
+    delivery.state === replay.sourceState &&
     delivery.createdAt >= replay.from &&
     delivery.createdAt < replay.to &&
     (delivery.settledAt ?? Number.POSITIVE_INFINITY) < replay.startedAt &&
@@ -48,11 +48,11 @@ export function isSelectedBy(replay: Replay, delivery: Delivery): boolean {
   );
 }
 
-/** Selects deliveries in state `wanted` whose events were accepted from `from` up to, but excluding, `to`. */
+/** Selects deliveries in `sourceState` whose events were accepted from `from` up to, but excluding, `to`. */
 export interface ReplayRange {
   readonly from: number;
   readonly to: number;
-  readonly wanted: 'failed' | 'held';
+  readonly sourceState: 'failed' | 'held';
 }
 
 /** The state of a replay. The last two states are final. */

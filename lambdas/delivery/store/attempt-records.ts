@@ -8,9 +8,9 @@ import type { AttemptRecord, AttemptResult } from '../delivery.ts';
  * is represented by its mark.
  */
 export function packAttempt(record: AttemptRecord, createdAt: number): string {
-  const { number, startedAt, durationMs, result, cause, status, response, answerId } = record;
+  const { number, startedAt, durationMs, result, cause, status, response, responseId } = record;
   const times = [Date.parse(startedAt) - createdAt, durationMs].map(time => time.toString(36));
-  const mark = answerId ?? (response ? inHead : response === '' ? empty : '');
+  const mark = responseId ?? (response ? inHead : response === '' ? empty : '');
   return [number, ...times, `${results.indexOf(result)}${status ?? letterOf(cause)}`, mark].join(',');
 }
 
@@ -25,7 +25,7 @@ export function unpackAttempt(packed: string, createdAt: number, response: strin
     cause: causes[end.charCodeAt(1) - firstLetter] ?? null,
     status: Number(end.slice(1)) || null,
     response: mark === inHead ? response : mark === empty ? '' : null,
-    ...(mark.length > 1 && { answerId: mark }),
+    ...(mark.length > 1 && { responseId: mark }),
   };
 }
 

@@ -3,7 +3,7 @@ import type { StoreParts } from '../../platform/aws/dynamo.ts';
 import { isoTime } from '../../platform/clock.ts';
 import type { EventName, Webhook } from '../../webhooks/webhook.ts';
 import type { Delivery, DeliveryState } from '../delivery.ts';
-import { asShown } from '../representation.ts';
+import { toDisplayed } from '../representation.ts';
 import { listShardOf, stateShardOf, type UndeliveredState } from './delivery-item.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 
@@ -38,8 +38,8 @@ export function makeReadHistory({
         if (delivery) deliveries.push(delivery);
       }
     }
-    const isOver = isAll && seen === entries.length;
-    return { deliveries, next: isOver ? undefined : entries[seen - 1]?.listKey };
+    const isLastPage = isAll && seen === entries.length;
+    return { deliveries, next: isLastPage ? undefined : entries[seen - 1]?.listKey };
   };
 
   async function readShard({ index, shard, first, last }: Shard, { limit }: HistoryQuery): Promise<ShardPage> {
@@ -51,7 +51,7 @@ export function makeReadHistory({
         ExpressionAttributeNames: { '#shard': partitionKeys[index] },
         ExpressionAttributeValues: { ':shard': shard, ':first': first, ':last': last },
         ScanIndexForward: false,
-        Limit: limit + spare,
+        Limit: limit + extraEntries,
       }),
     );
     const entries = (output.Items ?? []).map(({ id, listKey }) => ({ id: String(id), listKey: String(listKey) }));
@@ -88,12 +88,12 @@ interface HistoryPage {
 
 /** Returns the entries of all partitions without duplicates, newest first, down to the point to which every partition was read. */
 function merge(pages: readonly ShardPage[], { after }: HistoryQuery): ShardPage {
-  const furthest = pages.map(({ entries, isAll }) => (isAll ? '' : (entries.at(-1)?.listKey ?? '')));
-  const end = furthest.toSorted().at(-1) ?? '';
+  const lastKeys = pages.map(({ entries, isAll }) => (isAll ? '' : (entries.at(-1)?.listKey ?? '')));
+  const end = lastKeys.toSorted().at(-1) ?? '';
   // A delivery that is changing its state may be in two partitions.
   const found = new Map(pages.flatMap(({ entries }) => entries).map(entry => [entry.listKey, entry]));
-  const known = [...found.values()].filter(({ listKey }) => listKey >= end && listKey !== after);
-  const entries = known.toSorted((one, other) => (one.listKey < other.listKey ? 1 : -1));
+  const candidates = [...found.values()].filter(({ listKey }) => listKey >= end && listKey !== after);
+  const entries = candidates.toSorted((one, other) => (one.listKey < other.listKey ? 1 : -1));
   return { entries, isAll: pages.every(({ isAll }) => isAll) };
 }
 
@@ -101,8 +101,8 @@ function merge(pages: readonly ShardPage[], { after }: HistoryQuery): ShardPage 
 function shardsOf(query: HistoryQuery): Shard[] {
   const { accountId, eventName, state, registration } = query;
   const listed = (isDelivered: boolean) => inRange(query, 'byWebhook', listShardOf(accountId, eventName, isDelivered));
-  const undelivered = (wanted: UndeliveredState, narrowed: HistoryQuery = query) =>
-    inRange(narrowed, 'undelivered', stateShardOf(accountId, eventName, wanted));
+  const undelivered = (undeliveredState: UndeliveredState, narrowed: HistoryQuery = query) =>
+    inRange(narrowed, 'undelivered', stateShardOf(accountId, eventName, undeliveredState));
 
   if (state === undefined) return [...listed(true), ...listed(false)];
   if (state === 'delivered') return listed(true);
@@ -125,7 +125,7 @@ const replacementBatch = 100;
 
 /** Returns a delivery as it is shown, or `undefined` if it does not match the query. */
 function matching(found: Delivery | undefined, { state, registration }: HistoryQuery): Delivery | undefined {
-  const delivery = found && registration !== undefined ? asShown(registration?.webhookId)(found) : found;
+  const delivery = found && registration !== undefined ? toDisplayed(registration?.webhookId)(found) : found;
   return state === undefined || delivery?.state === state ? delivery : undefined;
 }
 
@@ -146,7 +146,7 @@ interface ShardPage {
 const partitionKeys = { byWebhook: 'listShard', undelivered: 'stateShard' } as const;
 
 /** The number of entries beyond the limit to read per partition. One shows that there are more. The others replace deleted deliveries. */
-const spare = 4;
+const extraEntries = 4;
 
 interface Entry {
   readonly id: string;

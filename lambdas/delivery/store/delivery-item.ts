@@ -7,7 +7,7 @@ import { packAttempt, unpackAttempt } from './attempt-records.ts';
 import { headPart } from './head-key.ts';
 
 /** The retention of a delivery or a replay after its end, in milliseconds. */
-export const historyKept = 30 * 24 * 60 * 60_000;
+export const historyRetention = 30 * 24 * 60 * 60_000;
 
 /**
  * The partitions of index `due`, which the sweeper reads every minute. Each accepts 1,000 writes per second, so four are enough for 1,000
@@ -38,7 +38,7 @@ export function replayAttributes(id: string, sweepAt: number): Item {
 
 /** Returns the time at which an item that became final at `settledAt` expires, in seconds since the epoch. */
 export function cleanUpAt(settledAt: number): number {
-  return Math.ceil(settledAt / 1_000) + historyKept / 1_000;
+  return Math.ceil(settledAt / 1_000) + historyRetention / 1_000;
 }
 
 /** Returns the partition of index `byWebhook` with a webhook's deliveries in state `delivered`, or with all its other deliveries. */
@@ -66,7 +66,7 @@ export function contentsOfStateShard(shard: string) {
 }
 
 /**
- * Returns the head item of a delivery. It may contain the response to the latest attempt (`answer-item.ts`), but no other response. Empty
+ * Returns the head item of a delivery. It may contain the response to the latest attempt (`response-item.ts`), but no other response. Empty
  * attributes are omitted, because a head must be under 1 KB.
  */
 export function itemFromDelivery(delivery: Delivery): Item {

@@ -1,9 +1,9 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet, type ReadItems } from '../../platform/aws/batch-get.ts';
 import {
+  equalsWritten,
   type Item,
   type ItemKey,
-  isAsWritten,
   isConditionFailed,
   isUnavailable,
   type StoreParts,
@@ -13,15 +13,15 @@ import { type EarlierInsert, makeInsertTogether } from '../../platform/aws/inser
 import { conditionOf, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Time } from '../../platform/timer.ts';
 import type { Delivery, Wait } from '../delivery.ts';
-import { partAnswers } from './answer-item.ts';
 import { cleanUpAt, deliveryFromItem, dueKey, itemFromDelivery } from './delivery-item.ts';
 import { makeDueIndex } from './due-index.ts';
 import { headKey } from './head-key.ts';
+import { splitResponses } from './response-item.ts';
 
 /*
  * Table `Deliveries` has the partition key `id` (`evt_…`, or `teste_…` for a test) and the sort key `part`. Each test, and each event that
  * had a webhook, has one item `head` with the records of its latest attempts in compact form (`attempt-records.ts`). It also has one item
- * per response of its receiver (`answer-item.ts`). The head is under 1 KB with ten records, because each attempt rewrites it (ADR 27). The
+ * per response of its receiver (`response-item.ts`). The head is under 1 KB with ten records, because each attempt rewrites it (ADR 27). The
  * conditional write of the head is the only commit.
  *
  * Two indexes list the history. Both have the range key listKey = `<acceptance>#<id>`, which never changes:
@@ -70,7 +70,7 @@ export function makeDeliveryStore({
     others: readonly ItemKey[],
   ): Promise<[Delivery | undefined, ...(Item | undefined)[]]> {
     const [delivery, ...items] = await readItems([headKey(table, id), ...others]);
-    return [unlessExpired(delivery), ...items];
+    return [unexpiredDelivery(delivery), ...items];
   }
 
   /** Reads deliveries. Omits missing deliveries and duplicates. */
@@ -79,7 +79,7 @@ export function makeDeliveryStore({
       dynamo,
       [...new Set(ids)].map(id => headKey(table, id)),
     );
-    return items.map(unlessExpired).filter(delivery => delivery !== undefined);
+    return items.map(unexpiredDelivery).filter(delivery => delivery !== undefined);
   }
 
   /**
@@ -98,7 +98,7 @@ export function makeDeliveryStore({
   function update(before: Delivery, after: Delivery): Promise<boolean> {
     const isOutcome = after.attempt > before.attempt;
     const version = (before.version ?? 0) + 1;
-    return store({ ...after, version }, isOutcome ? isAttempt(before) : isAsRead(before));
+    return store({ ...after, version }, isOutcome ? isAttempt(before) : isUnchanged(before));
   }
 
   /** Claims a pending delivery for the sweeper. `next` is its new wait. Returns false if another sweeper or an attempt was faster. */
@@ -107,13 +107,13 @@ export function makeDeliveryStore({
     return change(
       id,
       { claimedUntil: undefined, ...next, dueAt: dueKey(next.sweepAt, id), version: version + 1 },
-      expression`${isAsRead(delivery)} AND dueAt = ${dueKey(wait.sweepAt, id)}
+      expression`${isUnchanged(delivery)} AND dueAt = ${dueKey(wait.sweepAt, id)}
         AND (attribute_not_exists(claimedUntil) OR claimedUntil <= ${now()})`,
     );
   }
 
   /** Returns the delivery of an item, or `undefined` if it has expired. */
-  function unlessExpired(item: Item | undefined): Delivery | undefined {
+  function unexpiredDelivery(item: Item | undefined): Delivery | undefined {
     if (!item || (typeof item.ttl === 'number' && item.ttl <= nowInSeconds())) return undefined;
     return deliveryFromItem(item);
   }
@@ -126,9 +126,9 @@ export function makeDeliveryStore({
   async function store(delivery: Delivery, when: Expression, isTogether = false): Promise<boolean> {
     const started = now();
     const { settledAt } = delivery;
-    const { head, answers } = partAnswers(delivery, settledAt && cleanUpAt(settledAt));
-    for (const Item of answers) {
-      await untilAnswered(started, () => dynamo(new PutCommand({ TableName: table, Item })));
+    const { head, responses } = splitResponses(delivery, settledAt && cleanUpAt(settledAt));
+    for (const Item of responses) {
+      await retryWhileUnavailable(started, () => dynamo(new PutCommand({ TableName: table, Item })));
     }
     const item = itemFromDelivery(head);
     const write = { started, item, condition: conditionOf(when) };
@@ -141,7 +141,7 @@ export function makeDeliveryStore({
     { mayBeStored = false, failure }: EarlierInsert = {},
   ): Promise<boolean> {
     let isRepeated = mayBeStored || failure !== undefined;
-    return untilAnswered(started, putOnce, failure);
+    return retryWhileUnavailable(started, putOnce, failure);
 
     async function putOnce(): Promise<boolean> {
       try {
@@ -159,7 +159,7 @@ export function makeDeliveryStore({
    * Makes a write, and repeats it with backoff while DynamoDB is unavailable, until `retryForMs` after `started`. An outcome that is not
    * stored would cause another POST. `failure` is the failure of an earlier try. Throws the last failure.
    */
-  async function untilAnswered<Result>(
+  async function retryWhileUnavailable<Result>(
     started: number,
     write: () => Promise<Result>,
     failure?: unknown,
@@ -183,7 +183,7 @@ export function makeDeliveryStore({
   /** Returns whether the table already has the item. */
   async function isStored(item: Item): Promise<boolean> {
     const [stored] = await batchGet(dynamo, [headKey(table, String(item.id))]);
-    return isAsWritten(stored, item);
+    return equalsWritten(stored, item);
   }
 
   /** Returns whether the condition was met. */
@@ -198,7 +198,7 @@ function isAttempt({ state, attempt }: Delivery): Expression {
 }
 
 /** Returns the condition that a delivery is unchanged since it was read. */
-function isAsRead(read: Delivery): Expression {
+function isUnchanged(read: Delivery): Expression {
   const isVersion =
     read.version === undefined ? expression`attribute_not_exists(version)` : expression`version = ${read.version}`;
   return expression`${isAttempt(read)} AND ${isVersion}`;

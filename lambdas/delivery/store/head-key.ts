@@ -2,7 +2,7 @@ import type { ItemKey } from '../../platform/aws/dynamo.ts';
 
 /**
  * The sort key of the main item of an id in table `Deliveries`, such as the head of a delivery, a replay or a count. Only responses
- * (`answer-item.ts`) and past replays (`replay-store.ts`) have other sort keys.
+ * (`response-item.ts`) and past replays (`replay-store.ts`) have other sort keys.
  */
 export const headPart = 'head';
 

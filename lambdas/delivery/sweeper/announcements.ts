@@ -93,8 +93,8 @@ export function makePublishAnnouncements(dependencies: {
     if (failure !== undefined) throw failure;
   };
 
-  async function publishOne({ accountId, eventName, webhookId, unannounced }: AnnouncedItem): Promise<void> {
-    const { type, since, reason, lastResult, deliveryId } = unannounced;
+  async function publishOne({ accountId, eventName, webhookId, pendingAnnouncement }: AnnouncedItem): Promise<void> {
+    const { type, since, reason, lastResult, deliveryId } = pendingAnnouncement;
     if (webhookId !== undefined) {
       await publish({
         type,
@@ -112,8 +112,8 @@ export function makePublishAnnouncements(dependencies: {
       dynamo,
       { table, key: { accountId, eventName } },
       {
-        set: { unannounced: undefined, announcementShard: undefined, announcementAt: undefined },
-        when: expression`unannounced.type = ${type} AND unannounced.since = ${since}`, // does not clear a later announcement
+        set: { pendingAnnouncement: undefined, announcementShard: undefined, announcementAt: undefined },
+        when: expression`pendingAnnouncement.type = ${type} AND pendingAnnouncement.since = ${since}`, // does not clear a later announcement
       },
     );
   }

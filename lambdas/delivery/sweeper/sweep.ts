@@ -3,7 +3,7 @@ import { type Clock, isoTime } from '../../platform/clock.ts';
 import { chunksOf } from '../../platform/in-batches.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import { type AttemptRecord, type Delivery, settled, type Wait, type WaitingDelivery } from '../delivery.ts';
-import { type AttemptQueue, maxMessagesOfCall, sendAllOrLeave } from '../queues.ts';
+import { type AttemptQueue, maxMessagesOfCall, trySendAll } from '../queues.ts';
 import type { ContinueReplay } from '../replay/replay-runner.ts';
 import { dueShards, replayShard } from '../store/delivery-item.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
@@ -29,7 +29,7 @@ export function makeSweep(
     let oldestDue = 0;
     let isTableBusy = false;
     const errors: unknown[] = [];
-    const notes: Notes = {
+    const state: SweepState = {
       onOverdue(milliseconds) {
         oldestDue = Math.max(oldestDue, milliseconds);
       },
@@ -39,19 +39,19 @@ export function makeSweep(
       },
       isQueueDown: false,
     };
-    const ofShards: Notes = {
-      ...notes,
+    const shardState: SweepState = {
+      ...state,
       onFailure(error) {
         isTableBusy ||= isThrottled(error);
-        return notes.onFailure(error);
+        return state.onFailure(error);
       },
     };
     // If the table throttles, another page would add to the load.
     const mayContinue = () => hasTime() && !isTableBusy;
     // Replays and shards run concurrently, so neither replays nor deliveries use all of the time.
     await Promise.all([
-      runReplays(hasTime, notes).catch(notes.onFailure),
-      ...dueShards.map(shard => sweepShard(shard, mayContinue, ofShards).catch(ofShards.onFailure)),
+      runReplays(hasTime, state).catch(state.onFailure),
+      ...dueShards.map(shard => sweepShard(shard, mayContinue, shardState).catch(shardState.onFailure)),
     ]);
     if (errors.length === 0) return measure('OldestDue', oldestDue);
     const kinds = Map.groupBy(errors, error => describeError(error).errorName);
@@ -60,7 +60,7 @@ export function makeSweep(
   };
 
   /** Continues several replays concurrently, because each may have thousands of deliveries. A failure does not stop the others. */
-  async function runReplays(hasTime: () => boolean, { onFailure }: Notes): Promise<void> {
+  async function runReplays(hasTime: () => boolean, { onFailure }: SweepState): Promise<void> {
     const runFrom = async (entries: DueEntry[]) => {
       for (let entry = entries.shift(); entry && hasTime(); entry = entries.shift()) {
         await continueReplay(entry.id, hasTime).catch(onFailure);
@@ -75,30 +75,30 @@ export function makeSweep(
     }
   }
 
-  async function sweepShard(shard: string, mayContinue: () => boolean, notes: Notes): Promise<void> {
+  async function sweepShard(shard: string, mayContinue: () => boolean, state: SweepState): Promise<void> {
     let last: DueEntry | undefined;
     while (mayContinue()) {
       const isFirst = last === undefined;
       const entries = await store.due(shard, last);
       last = entries.at(-1);
       if (!last) return;
-      await sweepPage(entries, isFirst, notes);
+      await sweepPage(entries, isFirst, state);
     }
   }
 
   /** Claims the due deliveries of a page and sends their messages. A failed write does not stop the other deliveries. */
-  async function sweepPage(entries: readonly DueEntry[], isFirst: boolean, notes: Notes): Promise<void> {
-    const { onOverdue, onFailure } = notes;
+  async function sweepPage(entries: readonly DueEntry[], isFirst: boolean, state: SweepState): Promise<void> {
+    const { onOverdue, onFailure } = state;
     const deliveries = await store.read(entries.map(({ id }) => id));
     const waiting = deliveries.filter(isWaiting);
     for (const { wait } of waiting) onOverdue(now() - wait.nextAttemptAt);
-    const isDue = ({ wait }: WaitingDelivery) => sweeperActsAt(wait) <= now() && !notes.isQueueDown;
+    const isDue = ({ wait }: WaitingDelivery) => sweeperActsAt(wait) <= now() && !state.isQueueDown;
     const toSend = waiting.filter(isDue);
     const claims = await Promise.all(toSend.map(delivery => claim(delivery, isFirst).catch(onFailure)));
     const claimed = claims.filter(delivery => delivery !== undefined);
     for (const batch of chunksOf(claimed, maxMessagesOfCall)) {
-      const unsent = await sendAllOrLeave(retryQueue, batch, { log });
-      if (unsent.length === batch.length) notes.isQueueDown = true;
+      const unsent = await trySendAll(retryQueue, batch, { log });
+      if (unsent.length === batch.length) state.isQueueDown = true;
       await Promise.all(unsent.map(delivery => undoClaim(delivery, toSend).catch(onFailure)));
     }
   }
@@ -146,7 +146,7 @@ export function makeSweep(
 }
 
 /** The shared state of a running sweep. */
-interface Notes {
+interface SweepState {
   /** Records by how many milliseconds a delivery is overdue. */
   readonly onOverdue: (milliseconds: number) => void;
   /** Records a failure, which the sweep throws when it ends. */

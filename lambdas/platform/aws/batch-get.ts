@@ -28,12 +28,12 @@ export type Records<Name extends string> = Record<Name, Item | undefined>;
  * @throws {UnprocessedKeysError} as `batchGet` does.
  */
 export async function readRecords<Name extends string>(dynamo: Dynamo, keys: RecordKeys<Name>): Promise<Records<Name>> {
-  const wanted = Object.entries<ItemKey | undefined>(keys).flatMap(([name, key]) => (key ? [{ name, key }] : []));
+  const requested = Object.entries<ItemKey | undefined>(keys).flatMap(([name, key]) => (key ? [{ name, key }] : []));
   const items = await batchGet(
     dynamo,
-    wanted.map(({ key }) => key),
+    requested.map(({ key }) => key),
   );
-  return Object.fromEntries(wanted.map(({ name }, position) => [name, items[position]])) as Records<Name>;
+  return Object.fromEntries(requested.map(({ name }, position) => [name, items[position]])) as Records<Name>;
 }
 
 /** Reads items consistently. Returns the items in the order of the keys, with `undefined` for an item that does not exist. */

@@ -3,7 +3,7 @@ import { DynamoDBDocumentClient, type ServiceInputTypes, type ServiceOutputTypes
 import type { Command } from '@smithy/types';
 import type { Clock } from '../clock.ts';
 import { clientSettings } from './client-settings.ts';
-import { isThrottled, noteFailedCall } from './failed-call.ts';
+import { isThrottled, recordFailedCall } from './failed-call.ts';
 import { ItemProtocol } from './item-protocol.ts';
 
 /** A DynamoDB item, or a part of an item, as plain JavaScript values. */
@@ -47,7 +47,7 @@ export function makeDocumentClient(settings: DynamoDBClientConfig): DynamoDBDocu
 }
 
 /** Returns whether a stored value (`undefined` if it is missing) equals the written value. */
-export function isAsWritten(read: unknown, written: unknown): boolean {
+export function equalsWritten(read: unknown, written: unknown): boolean {
   if (read === undefined || written === undefined) return read === written;
   // Loaded on demand, because an import would delay each cold start more than most of the bundle.
   const { isDeepStrictEqual } = process.getBuiltinModule('node:util');
@@ -77,9 +77,9 @@ export async function conditionalWrite<Output>(
   }
 }
 
-/** Returns whether a conditional write took effect. `isThere` returns whether the intended result is stored. */
-export async function isWritten(write: Promise<object>, isThere = async () => false): Promise<boolean> {
-  return (await conditionalWrite(write, async () => ((await isThere()) ? {} : undefined))) !== undefined;
+/** Returns whether a conditional write took effect. `isStored` returns whether the intended result is stored. */
+export async function isWritten(write: Promise<object>, isStored = async () => false): Promise<boolean> {
+  return (await conditionalWrite(write, async () => ((await isStored()) ? {} : undefined))) !== undefined;
 }
 
 /** Returns whether the SDK repeated a call, for example after a lost response. An earlier try may have taken effect. */
@@ -100,7 +100,7 @@ export class UnprocessedKeysError extends Error {
   override readonly name = 'UnprocessedKeysError';
   constructor(table: string) {
     super('DynamoDB left keys of a batch unprocessed.');
-    noteFailedCall(this, { action: 'dynamodb:BatchGetItem', resourceType: 'table', table, throttled: [] });
+    recordFailedCall(this, { action: 'dynamodb:BatchGetItem', resourceType: 'table', table, throttled: [] });
   }
 }
 
@@ -113,7 +113,7 @@ export class StatementError extends Error {
     super('DynamoDB did not confirm a statement of a batch.');
     this.name = name;
     const throttled = isThrottled(this) ? { throttled: [] } : {};
-    noteFailedCall(this, { action: 'dynamodb:PartiQLInsert', resourceType: 'table', table, ...throttled });
+    recordFailedCall(this, { action: 'dynamodb:PartiQLInsert', resourceType: 'table', table, ...throttled });
   }
 }
 

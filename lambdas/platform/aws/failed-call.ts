@@ -32,8 +32,8 @@ const failedCalls = new WeakMap<object, AwsCall>();
  */
 export const failureRecorder: Logger = {
   error: entry => record(entry as FailedCall),
-  warn: nothing,
-  debug: nothing,
+  warn: noop,
+  debug: noop,
   // With an `info` logger, the SDK would copy and filter the input and output of each successful call.
   info: undefined as never,
 };
@@ -44,16 +44,16 @@ export function failedCall(error: object): AwsCall | undefined {
 }
 
 /** Records the failed call of an error that the SDK did not create. */
-export function noteFailedCall(error: object, call: AwsCall): void {
+export function recordFailedCall(error: object, call: AwsCall): void {
   failedCalls.set(error, call);
 }
 
 /** Returns whether a dependency (DynamoDB, KMS, SQS) throttled the call. The caller may retry later. */
 export function isThrottled(error: unknown): boolean {
-  return error instanceof Error && throttles.has(error.name);
+  return error instanceof Error && throttlingErrors.has(error.name);
 }
 
-const throttles: ReadonlySet<string> = new Set([
+const throttlingErrors: ReadonlySet<string> = new Set([
   'ProvisionedThroughputExceededException',
   'ThrottlingException',
   'ThrottledException',
@@ -127,4 +127,4 @@ interface ThrottleError {
   readonly throttlingReasons?: readonly ThrottlingReason[];
 }
 
-function nothing(): void {}
+function noop(): void {}

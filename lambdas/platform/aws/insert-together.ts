@@ -51,7 +51,7 @@ export function makeInsertTogether({
   async function writeWaiting(): Promise<void> {
     isScheduled = false;
     callsInFlight++;
-    const written = write(takeTogether());
+    const written = write(takeBatch());
     schedule();
     await written;
     callsInFlight--;
@@ -59,33 +59,33 @@ export function makeInsertTogether({
   }
 
   /** Removes the items for one call from the queue. DynamoDB rejects a call with two items that have the same key. */
-  function takeTogether(): WaitingInsert[] {
+  function takeBatch(): WaitingInsert[] {
     const byId = new Map<unknown, WaitingInsert>();
     for (const insert of waiting) {
       if (byId.size < maxStatements && !byId.has(insert.item.id)) byId.set(insert.item.id, insert);
     }
-    const together = [...byId.values()];
-    waiting = waiting.filter(insert => !together.includes(insert));
-    return together;
+    const batch = [...byId.values()];
+    waiting = waiting.filter(insert => !batch.includes(insert));
+    return batch;
   }
 
   /** Writes items with one batch call. Never throws. */
-  async function write(together: readonly WaitingInsert[]): Promise<void> {
-    if (together.length === 1) return together[0]?.settle();
+  async function write(batch: readonly WaitingInsert[]): Promise<void> {
+    if (batch.length === 1) return batch[0]?.settle();
     try {
-      const Statements = together.map(({ item }) => insertStatement(table, item));
+      const Statements = batch.map(({ item }) => insertStatement(table, item));
       const output = await dynamo(new BatchExecuteStatementCommand({ Statements }));
       const mayBeStored = wasRepeated(output);
-      together.forEach(({ settle, stored }, at) => {
+      batch.forEach(({ settle, stored }, at) => {
         const { Responses: { [at]: response } = [] } = output;
-        const code = response ? response.Error?.Code : 'AnswerMissing'; // the call succeeds even if statements failed
+        const code = response ? response.Error?.Code : 'ResponseMissing'; // the call succeeds even if statements failed
         if (response && !response.Error) stored();
-        else if (lasting.has(String(code))) settle({ mayBeStored });
+        else if (permanentErrors.has(String(code))) settle({ mayBeStored });
         else settle({ failure: new StatementError(String(code), table) });
       });
     } catch (error) {
       // If DynamoDB rejected the whole call, possibly because of one item, only an earlier try may have written the items.
-      for (const { settle } of together) settle(isUnavailable(error) ? { failure: error } : { mayBeStored: true });
+      for (const { settle } of batch) settle(isUnavailable(error) ? { failure: error } : { mayBeStored: true });
     }
   }
 }
@@ -104,7 +104,7 @@ const maxCalls = 2;
 const maxStatements = 25;
 
 /** The permanent errors of a statement. The separate put of the item determines the cause. */
-const lasting: ReadonlySet<string> = new Set([
+const permanentErrors: ReadonlySet<string> = new Set([
   'AccessDenied',
   'ConditionalCheckFailed',
   'DuplicateItem',

@@ -1,6 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from './batch-get.ts';
-import { conditionalWrite, type Dynamo, type Item, type ItemKey, isAsWritten } from './dynamo.ts';
+import { conditionalWrite, type Dynamo, equalsWritten, type Item, type ItemKey } from './dynamo.ts';
 
 /** A part of a DynamoDB expression. Placeholders replace names and values, so reserved words are allowed. */
 export type Expression = (placeholders: Placeholders) => string;
@@ -87,7 +87,7 @@ export function conditionOf(when: Expression) {
  */
 function isSetIn(item: Item, set: Item): boolean {
   const known = Object.entries(set).filter(([name, value]) => name !== 'ttl' && typeof value !== 'function');
-  return known.length > 0 && known.every(([name, value]) => isAsWritten(item[name], value));
+  return known.length > 0 && known.every(([name, value]) => equalsWritten(item[name], value));
 }
 
 /** The placeholders of one call. `names` maps names to placeholders, and `values` maps placeholders to values. */

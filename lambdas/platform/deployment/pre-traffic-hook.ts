@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts';
 import { describeError } from '../telemetry.ts';
-import { type Waiting, withPatience } from './patience.ts';
+import { type Waiting, withRetries } from './retry.ts';
 
 /** The event that CodeDeploy passes to a hook. It contains neither the function nor its version. */
 export interface HookEvent {
@@ -47,22 +47,22 @@ export function makePreTrafficHook({
 }: HookEffects) {
   return async function runHook(event: HookEvent): Promise<void> {
     const status = (await isHealthy(event.DeploymentId)) ? 'Succeeded' : 'Failed';
-    await withPatience(waiting, patience, () => report(event, status));
+    await withRetries(waiting, maxRetryTime, () => report(event, status));
   };
 
   async function isHealthy(deploymentId: string): Promise<boolean> {
     let version: string | undefined;
     try {
-      const { creator = '', deploymentGroupName = '' } = await withPatience(waiting, patience, () =>
+      const { creator = '', deploymentGroupName = '' } = await withRetries(waiting, maxRetryTime, () =>
         getDeployment(deploymentId),
       );
-      const stackStatus = await withPatience(waiting, patience, getStackStatus);
+      const stackStatus = await withRetries(waiting, maxRetryTime, getStackStatus);
       if (creator === 'codeDeployRollback' || stackStatus.includes('ROLLBACK')) return true;
       version = versions[deploymentGroupName];
       if (version === undefined)
         throw new Error(`VERSIONS contains no version of deployment group ${deploymentGroupName}.`);
       const arn = version;
-      await withPatience(waiting, patience, () => checkVersion(arn));
+      await withRetries(waiting, maxRetryTime, () => checkVersion(arn));
       log.info('version.checked', { version });
       return true;
     } catch (error) {
@@ -73,4 +73,4 @@ export function makePreTrafficHook({
 }
 
 /** The maximum time for each of the four calls in milliseconds. Their sum is less than the function's timeout. */
-const patience = 180_000;
+const maxRetryTime = 180_000;

@@ -26,7 +26,7 @@ export function makeConnections({ connect = netConnect, ca }: Network = {}) {
   };
   return {
     /** Reuses connections for requests to the same address and name. */
-    kept: limitIdle(new BudgetedAgent({ ...secure, keepAlive: true, timeout: idleMs }, connect)),
+    reusable: limitIdle(new BudgetedAgent({ ...secure, keepAlive: true, timeout: idleMs }, connect)),
     /** Opens a new connection for each request. */
     fresh: new BudgetedAgent({ ...secure, keepAlive: false }, connect),
   };
@@ -34,10 +34,10 @@ export function makeConnections({ connect = netConnect, ca }: Network = {}) {
 
 /** Returns up to 3 random addresses in random order. `random` returns a number in [0, 1). */
 export function pickAddresses(addresses: readonly string[], random: () => number): readonly string[] {
-  const left = [...addresses];
+  const remaining = [...addresses];
   const picked: string[] = [];
-  while (picked.length < maximumAddresses && left.length > 0) {
-    picked.push(...left.splice(Math.floor(random() * left.length), 1));
+  while (picked.length < maximumAddresses && remaining.length > 0) {
+    picked.push(...remaining.splice(Math.floor(random() * remaining.length), 1));
   }
   return picked;
 }

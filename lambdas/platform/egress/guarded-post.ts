@@ -65,15 +65,15 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
     const end = new AbortController();
     const giveUp = () => end.abort('given_up');
     const endDeadline = afterEvents(request.deadlineMs, () => end.abort('timeout'));
-    const answered = () => {
+    const recordResponse = () => {
       endDeadline();
-      timing.answered();
+      timing.recordResponse();
     };
     request.signal?.addEventListener('abort', giveUp, { once: true });
     if (request.signal?.aborted) giveUp();
     let result: PostResult;
     try {
-      result = await post(request, { ...timing, answered }, end.signal);
+      result = await post(request, { ...timing, recordResponse }, end.signal);
     } catch (error) {
       result = { outcome: 'internal_error', cause: null, errorCode: errorCode(error) };
     } finally {
@@ -85,13 +85,13 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
 
   async function post(request: PostRequest, timing: PostTiming, signal: AbortSignal): Promise<PostResult> {
     const destination = await resolveDestination(request.url, signal);
-    if (signal.aborted) return endedBy(signal, null);
-    if (destination.outcome === 'refused') return refusedFor(destination.findings[0]);
-    if (destination.outcome === 'unresolved') return unresolvedFor(destination);
+    if (signal.aborted) return abortResult(signal, null);
+    if (destination.outcome === 'rejected') return rejectionResult(destination.findings[0]);
+    if (destination.outcome === 'unresolved') return unresolvedResult(destination);
     const sent = await send(destination, request, timing, signal);
     switch (sent.outcome) {
       case 'aborted':
-        return endedBy(signal, sent.isConnected ? 'no_headers' : 'connecting');
+        return abortResult(signal, sent.isConnected ? 'no_headers' : 'connecting');
       case 'response': {
         const { outcome, status, headers, body, isTruncated } = sent;
         const bodyStart = bodyText(body, isTruncated, headers, request.redact ?? unchanged);
@@ -126,9 +126,9 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
       body: request.body,
       connectTimeoutMs: request.connectTimeoutMs,
       signal,
-      onAnswered: timing.answered,
+      onResponse: timing.recordResponse,
     };
-    let connection: keyof Connections = 'kept';
+    let connection: keyof Connections = 'reusable';
     let sent: PinnedRequestOutcome = { outcome: 'aborted', isConnected: false };
     for (const address of pickAddresses(addresses, random)) {
       sent = await postTo({ ...common, connection, address });
@@ -157,19 +157,19 @@ type PostResult =
 type ResolvedDestination = Extract<Destination, { outcome: 'resolved' }>;
 
 /** Returns the result of an aborted POST. */
-function endedBy(signal: AbortSignal, cause: FailureCause | null): PostResult {
+function abortResult(signal: AbortSignal, cause: FailureCause | null): PostResult {
   if (signal.reason === 'given_up') return { outcome: 'given_up' };
   return { outcome: 'timeout', cause, errorCode: 'DEADLINE' };
 }
 
-function refusedFor({ rule, values }: UrlFinding): PostResult {
+function rejectionResult({ rule, values }: UrlFinding): PostResult {
   const code = [rule, ...Object.values(values)].join(' ');
   // A name without an IPv4 address is unreachable, but does not indicate an attack.
   if (rule === 'ipv4') return { outcome: 'dns', cause: 'no_ipv4', errorCode: code };
   return { outcome: 'blocked', cause: null, errorCode: code };
 }
 
-function unresolvedFor({ fault, detail }: Extract<Destination, { outcome: 'unresolved' }>): PostResult {
+function unresolvedResult({ fault, detail }: Extract<Destination, { outcome: 'unresolved' }>): PostResult {
   const causeIfNotFound = detail === 'ENODATA' ? 'no_ipv4' : 'unknown_name';
   const causeIfTemporary = detail === 'TOO_MANY_ADDRESSES' ? null : 'no_dns_answer';
   return { outcome: 'dns', cause: fault === 'not_found' ? causeIfNotFound : causeIfTemporary, errorCode: detail };

@@ -1,4 +1,4 @@
-import { breaks, type UrlFinding } from './url-rules.ts';
+import { type UrlFinding, violation } from './url-rules.ts';
 
 /**
  * The top-level names that never resolve on the public Internet. They are special-use names (RFC 6761, RFC 6762, RFC 7686, RFC 9476,
@@ -32,13 +32,13 @@ export function withoutTrailingDot(host: string): string {
  * @param name - in the form that the WHATWG URL parser returns (lower case, Punycode), without a trailing dot
  * @param ownHosts - the service's own host names, which are rejected to prevent delivery loops
  */
-export function judgeName(name: string, ownHosts: readonly string[]): UrlFinding | undefined {
+export function checkName(name: string, ownHosts: readonly string[]): UrlFinding | undefined {
   const labels = name.split('.');
-  if (name.length > 253 || !labels.every(part => label.test(part))) return breaks('dns_name');
-  if (labels.length === 1) return breaks('single_label');
+  if (name.length > 253 || !labels.every(part => label.test(part))) return violation('dns_name');
+  if (labels.length === 1) return violation('single_label');
   const suffix = labels.at(-1) ?? '';
-  if (privateSuffixes.has(suffix)) return breaks('private_suffix', { suffix });
-  if (ownHosts.some(own => withoutTrailingDot(own) === name)) return breaks('own_host');
+  if (privateSuffixes.has(suffix)) return violation('private_suffix', { suffix });
+  if (ownHosts.some(own => withoutTrailingDot(own) === name)) return violation('own_host');
   return undefined;
 }
 

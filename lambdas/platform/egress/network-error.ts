@@ -31,35 +31,35 @@ export function errorCode(error: unknown): string {
 
 /** Classifies an error as a local error, a TLS failure or a broken connection, and returns its cause. */
 export function classifyNetworkError(error: unknown, phase: RequestPhase): NetworkError {
-  return { ...endOf(error, phase), errorCode: errorCode(error) };
+  return { ...classify(error, phase), errorCode: errorCode(error) };
 }
 
-function endOf(error: unknown, phase: RequestPhase): End {
+function classify(error: unknown, phase: RequestPhase): Classification {
   const code = errorCode(error);
   if (code === tooManyBytes) return { kind: phase === 'tls' ? 'tls' : 'connection', cause: 'too_many_bytes' };
   if (code === 'ETIMEDOUT' && phase === 'connect') return { kind: 'timeout', cause: 'connecting' };
-  const known = knownEnds[code];
+  const known = byCode[code];
   if (known) return known;
   if (code.startsWith('HPE_')) return { kind: 'connection', cause: 'invalid_response' };
   const isTls = phase === 'tls' || /^(?:ERR_(?:TLS|SSL)_|EPROTO$)/.test(code);
   return { kind: isTls ? 'tls' : 'connection', cause: null };
 }
 
-type End = Omit<NetworkError, 'errorCode'>;
+type Classification = Omit<NetworkError, 'errorCode'>;
 
 /** An internal error, because the function has no free sockets, memory or ports, or may not connect. Receivers cannot cause it. */
-const ourFault: End = { kind: 'internal_error', cause: null };
+const internalError: Classification = { kind: 'internal_error', cause: null };
 
-const unreachable: End = { kind: 'connection', cause: null };
+const unreachable: Classification = { kind: 'connection', cause: null };
 
-const knownEnds: Readonly<Record<string, End>> = {
-  EMFILE: ourFault,
-  ENFILE: ourFault,
-  ENOMEM: ourFault,
-  ENOBUFS: ourFault,
-  EADDRNOTAVAIL: ourFault,
-  EPERM: ourFault,
-  EACCES: ourFault,
+const byCode: Readonly<Record<string, Classification>> = {
+  EMFILE: internalError,
+  ENFILE: internalError,
+  ENOMEM: internalError,
+  ENOBUFS: internalError,
+  EADDRNOTAVAIL: internalError,
+  EPERM: internalError,
+  EACCES: internalError,
   ENETUNREACH: unreachable,
   ENETDOWN: unreachable,
   EHOSTUNREACH: unreachable,

@@ -26,7 +26,7 @@ interface PinnedRequest extends BudgetedOptions {
   /** Aborts the request. After the last response header, the signal only stops reading the body. */
   readonly signal: AbortSignal;
   /** Called when the last response header has arrived. */
-  readonly onAnswered: () => void;
+  readonly onResponse: () => void;
 }
 
 export type PinnedRequestOutcome =
@@ -111,7 +111,7 @@ function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcom
     outgoing.on('response', response => {
       hasResponse = true;
       const { statusCode: status = 0, headers: responseHeaders } = response;
-      request.onAnswered();
+      request.onResponse();
       settle(
         readTruncatedBody(response, signal).then(body => ({
           outcome: 'response',

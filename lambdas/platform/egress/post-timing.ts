@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 
 export interface PostListeners {
   /** Called once, when the last response header has arrived. */
-  readonly onAnswered?: () => void;
+  readonly onResponse?: () => void;
 }
 
 export interface PostTimes {
@@ -13,18 +13,18 @@ export interface PostTimes {
 export type PostTiming = ReturnType<typeof startPostTiming>;
 
 /** Starts to measure the duration of a POST. */
-export function startPostTiming({ onAnswered }: PostListeners, now: Clock) {
+export function startPostTiming({ onResponse }: PostListeners, now: Clock) {
   const startedAt = now();
-  let answeredAt: number | undefined;
-  return { answered, times };
+  let respondedAt: number | undefined;
+  return { recordResponse, times };
 
-  function answered(): void {
-    answeredAt = now();
-    onAnswered?.();
+  function recordResponse(): void {
+    respondedAt = now();
+    onResponse?.();
   }
 
   /** Returns the duration up to the last header, or up to now if that header has not arrived. */
   function times(): PostTimes {
-    return { durationMs: (answeredAt ?? now()) - startedAt };
+    return { durationMs: (respondedAt ?? now()) - startedAt };
   }
 }

@@ -6,7 +6,7 @@ import type { UrlFinding } from './url-rules.ts';
 /**
  * The destination of a URL:
  * - `resolved`: The URL has public addresses. Connections may use only these.
- * - `refused`: The URL policy or the SSRF guard rejected the URL. `findings` lists all reasons.
+ * - `rejected`: The URL policy or the SSRF guard rejected the URL. `findings` lists all reasons.
  * - `unresolved`: The host currently has no address. `detail` is the resolver's error code.
  */
 export type Destination =
@@ -18,7 +18,7 @@ export type Destination =
       readonly isLiteral: boolean;
       readonly addresses: readonly string[];
     }
-  | { readonly outcome: 'refused'; readonly findings: readonly [UrlFinding, ...UrlFinding[]] }
+  | { readonly outcome: 'rejected'; readonly findings: readonly [UrlFinding, ...UrlFinding[]] }
   | {
       readonly outcome: 'unresolved';
       readonly fault: Exclude<ResolutionFault, 'internal_error'>;
@@ -46,7 +46,7 @@ export function makeResolveDestination({
 }): ResolveDestination {
   return async function resolveDestination(text, signal) {
     const verdict = parseWebhookUrl(text, ownHosts);
-    if (verdict.outcome === 'refused') return verdict;
+    if (verdict.outcome === 'rejected') return verdict;
     const { url, host, isLiteral } = verdict;
     let addresses: readonly string[];
     try {
@@ -55,10 +55,10 @@ export function makeResolveDestination({
       if (!(error instanceof ResolutionError) || error.fault === 'internal_error') throw error;
       return { outcome: 'unresolved', fault: error.fault, detail: error.message };
     }
-    const guarded = guardAddresses(addresses);
-    if (guarded.outcome === 'allowed') {
-      return { outcome: 'resolved', url, host, isLiteral, addresses: guarded.addresses };
+    const addressVerdict = guardAddresses(addresses);
+    if (addressVerdict.outcome === 'allowed') {
+      return { outcome: 'resolved', url, host, isLiteral, addresses: addressVerdict.addresses };
     }
-    return { outcome: 'refused', findings: [guarded.finding] };
+    return { outcome: 'rejected', findings: [addressVerdict.finding] };
   };
 }

@@ -45,14 +45,14 @@ export function makeResolver(newNameServer: () => NameServer = makeNameServer): 
       const addresses = [...ipv4, ...((await withTimeout(systemTime.after, ipv6, ipv6WaitMs)) ?? [])];
       // If a name is an alias of itself, the response contains no addresses.
       if (addresses.length === 0) throw new ResolutionError('not_found', 'ENODATA');
-      return notTooMany(addresses);
+      return limitAddresses(addresses);
     } catch (error) {
       if (error instanceof ResolutionError) throw error;
       // The name may have only IPv6 addresses. If not, the IPv4 error is the result.
       const code = codeOf(error);
       const ipv6Only =
         faultOf(code) === 'not_found' ? await withTimeout(systemTime.after, ipv6, ipv6WaitMs) : undefined;
-      if (ipv6Only?.length) return notTooMany(ipv6Only);
+      if (ipv6Only?.length) return limitAddresses(ipv6Only);
       throw new ResolutionError(faultOf(code), code);
     } finally {
       signal.removeEventListener('abort', cancel);
@@ -83,7 +83,7 @@ export function makeNameServer(options: ResolverOptions = nameServerOptions): Na
 }
 
 /** Limits the number of addresses. A response of 64 KiB contains thousands of addresses, and their check would take longer than a POST. */
-function notTooMany(addresses: readonly string[]): readonly string[] {
+function limitAddresses(addresses: readonly string[]): readonly string[] {
   if (addresses.length > maximumAddresses) throw new ResolutionError('temporary', 'TOO_MANY_ADDRESSES');
   return addresses;
 }

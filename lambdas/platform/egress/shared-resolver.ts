@@ -31,7 +31,7 @@ export function makeSharedResolver(resolve: Resolve, now: Clock): Resolve {
     const lookup = { at: now(), addresses: resolve(name, end.signal), end, waiting: 0 };
     lookups.delete(name);
     lookups.set(name, lookup);
-    forgetOldest();
+    removeOld();
     return lookup;
   }
 
@@ -43,7 +43,7 @@ export function makeSharedResolver(resolve: Resolve, now: Clock): Resolve {
   }
 
   /** Removes old lookups. Calls that wait for one still receive its result. */
-  function forgetOldest(): void {
+  function removeOld(): void {
     for (const [name, lookup] of lookups) {
       if (lookups.size <= maxNames && isShared(lookup)) return;
       lookups.delete(name);
@@ -53,7 +53,7 @@ export function makeSharedResolver(resolve: Resolve, now: Clock): Resolve {
   /** Returns whether a lookup is recent. After the clock was set back, a lookup from the future is not. */
   function isShared({ at }: Lookup): boolean {
     const age = now() - at;
-    return age >= 0 && age < sharedFor;
+    return age >= 0 && age < sharingPeriod;
   }
 }
 
@@ -66,7 +66,7 @@ interface Lookup {
 }
 
 /** The time after its start in which calls may share a lookup, in milliseconds. */
-const sharedFor = 100;
+const sharingPeriod = 100;
 
 /** The maximum number of names with a shared lookup. The oldest name is removed first. */
 const maxNames = 1_000;

@@ -1,6 +1,6 @@
 import { isIP, isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { breaks, type UrlFinding } from './url-rules.ts';
+import { type UrlFinding, violation } from './url-rules.ts';
 
 /*
  * The guard against server-side request forgery (SSRF, OWASP A10). A webhook's URL must not reach internal targets, such as the instance
@@ -12,7 +12,7 @@ import { breaks, type UrlFinding } from './url-rules.ts';
 /** The result of the check of a host. It contains the unique addresses to use, or the reason for the rejection. */
 export type AddressVerdict =
   | { readonly outcome: 'allowed'; readonly addresses: readonly string[] }
-  | { readonly outcome: 'refused'; readonly finding: UrlFinding };
+  | { readonly outcome: 'rejected'; readonly finding: UrlFinding };
 
 /**
  * Checks the resolved addresses of a host, or the address of an IP literal. Rejects the host if any address is not public, because such a
@@ -20,9 +20,10 @@ export type AddressVerdict =
  */
 export function guardAddresses(addresses: readonly string[]): AddressVerdict {
   const forbidden = addresses.find(address => !isPublicAddress(address));
-  if (forbidden !== undefined) return { outcome: 'refused', finding: breaks('public_address', { address: forbidden }) };
+  if (forbidden !== undefined)
+    return { outcome: 'rejected', finding: violation('public_address', { address: forbidden }) };
   const reachable = [...new Set(addresses.filter(isIPv4))];
-  if (reachable.length === 0) return { outcome: 'refused', finding: breaks('ipv4') };
+  if (reachable.length === 0) return { outcome: 'rejected', finding: violation('ipv4') };
   return { outcome: 'allowed', addresses: reachable };
 }
 
@@ -37,8 +38,8 @@ export function isPublicAddress(address: string): boolean {
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== 'unicast') return false;
   if (parsed.kind() === 'ipv4') return true;
-  const six = parsed as ipaddr.IPv6;
-  return six.match(globalUnicastBlock as [ipaddr.IPv6, number]) && !isIsatap(six);
+  const ipv6 = parsed as ipaddr.IPv6;
+  return ipv6.match(globalUnicastBlock as [ipaddr.IPv6, number]) && !isIsatap(ipv6);
 }
 
 /** The only IPv6 block that IANA has assigned as global unicast. All other addresses are special or reserved. */

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
-import { judgeName, withoutTrailingDot } from './host-name.ts';
+import { checkName, withoutTrailingDot } from './host-name.ts';
 import { guardAddresses } from './ssrf-guard.ts';
-import { breaks, maximumUrlLength, type UrlFinding } from './url-rules.ts';
+import { maximumUrlLength, type UrlFinding, violation } from './url-rules.ts';
 
 /** The result of the check of a URL before its host is resolved. A rejection lists all findings. */
 export type UrlVerdict =
@@ -13,7 +13,7 @@ export type UrlVerdict =
       /** True if the host is an IPv4 address. IPv6 literals are rejected. */
       readonly isLiteral: boolean;
     }
-  | { readonly outcome: 'refused'; readonly findings: readonly [UrlFinding, ...UrlFinding[]] };
+  | { readonly outcome: 'rejected'; readonly findings: readonly [UrlFinding, ...UrlFinding[]] };
 
 /**
  * Checks a webhook's URL without resolving its host. All rules apply to the result of the WHATWG parser, which the connection also uses.
@@ -27,12 +27,12 @@ export function parseWebhookUrl(text: string, ownHosts: readonly string[]): UrlV
   const url = isTooLong(text) ? null : URL.parse(text);
   const findings = [...checkText(text), ...(url === null ? [] : checkUrl(text, url, ownHosts))];
   const [first, ...others] = findings;
-  if (first !== undefined) return { outcome: 'refused', findings: [first, ...others] };
+  if (first !== undefined) return { outcome: 'rejected', findings: [first, ...others] };
   if (url !== null) {
     const host = withoutTrailingDot(url.hostname);
     return { outcome: 'accepted', url, host, isLiteral: isIPv4(host) };
   }
-  return { outcome: 'refused', findings: [breaks('absolute')] };
+  return { outcome: 'rejected', findings: [violation('absolute')] };
 }
 
 function isTooLong(text: string): boolean {
@@ -40,24 +40,24 @@ function isTooLong(text: string): boolean {
 }
 
 function* checkText(text: string): Generator<UrlFinding> {
-  if (!text.isWellFormed()) yield breaks('well_formed');
-  if (isTooLong(text)) yield breaks('length');
-  if (misread.test(text)) yield breaks('characters');
+  if (!text.isWellFormed()) yield violation('well_formed');
+  if (isTooLong(text)) yield violation('length');
+  if (ambiguousCharacters.test(text)) yield violation('characters');
 }
 
 function* checkUrl(text: string, url: URL, ownHosts: readonly string[]): Generator<UrlFinding> {
-  if (url.protocol !== 'https:') yield breaks('https');
+  if (url.protocol !== 'https:') yield violation('https');
   // Other schemes have other rules for hosts and ports.
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return;
-  if (url.username !== '' || url.password !== '' || userinfo.test(text)) yield breaks('userinfo');
-  if (url.href.includes('#')) yield breaks('fragment');
-  if (!isPortAllowed(url.port)) yield breaks('port');
-  const finding = judgeHost(url, ownHosts);
+  if (url.username !== '' || url.password !== '' || userinfo.test(text)) yield violation('userinfo');
+  if (url.href.includes('#')) yield violation('fragment');
+  if (!isPortAllowed(url.port)) yield violation('port');
+  const finding = checkHost(url, ownHosts);
   if (finding) yield finding;
 }
 
 /** Characters that the WHATWG parser silently strips, encodes or replaces with slashes, and that other software treats differently. */
-const misread = /[\p{Cc}\p{Z}\\]/u;
+const ambiguousCharacters = /[\p{Cc}\p{Z}\\]/u;
 
 /** An `@` in the authority, which includes an empty userinfo that the WHATWG parser drops. */
 const userinfo = /^https?:\/*[^\\/?#]*@/i;
@@ -66,11 +66,11 @@ function isPortAllowed(port: string): boolean {
   return port === '' || port === '443' || Number(port) >= 1_024;
 }
 
-function judgeHost(url: URL, ownHosts: readonly string[]): UrlFinding | undefined {
+function checkHost(url: URL, ownHosts: readonly string[]): UrlFinding | undefined {
   const host = withoutTrailingDot(url.hostname);
-  if (host.startsWith('[')) return breaks('ipv6_literal');
-  if (!isIPv4(host)) return judgeName(host, ownHosts);
-  if (ownHosts.includes(host)) return breaks('own_host');
+  if (host.startsWith('[')) return violation('ipv6_literal');
+  if (!isIPv4(host)) return checkName(host, ownHosts);
+  if (ownHosts.includes(host)) return violation('own_host');
   const verdict = guardAddresses([host]);
-  return verdict.outcome === 'refused' ? verdict.finding : undefined;
+  return verdict.outcome === 'rejected' ? verdict.finding : undefined;
 }

@@ -33,7 +33,7 @@ export interface UrlFinding {
 }
 
 /** Returns the finding for a URL that violates a rule. */
-export function breaks<Rule extends UrlRule>(
+export function violation<Rule extends UrlRule>(
   rule: Rule,
   ...[values = {}]: ValuesParameter<(typeof urlRules)[Rule]['en']>
 ): UrlFinding {

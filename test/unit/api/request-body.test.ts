@@ -7,7 +7,7 @@ import { processorTimeOf } from '../../support/processor-time.ts';
 
 // Tests that a body must be JSON in UTF-8, at most 16 KiB, without duplicate names (RFC 8259).
 
-const refuse = Problem.from(bodyProblems);
+const makeProblem = Problem.from(bodyProblems);
 
 const read = (
   body: string | Buffer | undefined,
@@ -20,7 +20,7 @@ const read = (
       ...(body === undefined ? {} : { body: Buffer.from(body).toString('base64') }),
       isBase64Encoded: true,
     },
-    refuse,
+    makeProblem,
     isOptional,
   );
 
@@ -50,7 +50,7 @@ describe('parseJsonBody', () => {
 
   it('rejects a body without a media type', () => {
     const request = { headers: {}, body: '{}', isBase64Encoded: false };
-    expect(codeOf(() => parseJsonBody(request, refuse))).toBe('415 unsupported_media_type');
+    expect(codeOf(() => parseJsonBody(request, makeProblem))).toBe('415 unsupported_media_type');
   });
 
   it('measures the size in bytes', () => {

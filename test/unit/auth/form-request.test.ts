@@ -7,9 +7,12 @@ import { httpRequest } from '../../support/http-request.ts';
 
 // Tests the content type of forms (RFC 6749 section 3.2).
 
-const refuse = OAuthError.from(oauthCases);
+const makeError = OAuthError.from(oauthCases);
 const read = (contentType: string) =>
-  readFormRequest(httpRequest({ method: 'POST', headers: { 'content-type': contentType }, body: 'x=%C3%A7' }), refuse);
+  readFormRequest(
+    httpRequest({ method: 'POST', headers: { 'content-type': contentType }, body: 'x=%C3%A7' }),
+    makeError,
+  );
 const outcome = (contentType: string) => {
   try {
     return [...read(contentType)];

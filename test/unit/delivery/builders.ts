@@ -71,7 +71,7 @@ export const success: AttemptOutcome = {
   record: aRecord({ result: 'delivered', status: 200, response: 'ok' }),
 };
 
-export const answer = (status: number, headers: Record<string, string> = {}, bodyStart = ''): PostOutcome => {
+export const aResponse = (status: number, headers: Record<string, string> = {}, bodyStart = ''): PostOutcome => {
   return { outcome: 'response', status, headers, bodyStart, durationMs: 12.4 };
 };
 
@@ -88,7 +88,7 @@ export const fakeNetwork = (posted: PostOutcome) => {
 
 export const attemptWith = (changes: Partial<AttemptDependencies>) =>
   makeAttempt({
-    post: fakeNetwork(answer(200)).post,
+    post: fakeNetwork(aResponse(200)).post,
     encryption,
     now: () => noon,
     attemptTimeoutMs: 15_000,

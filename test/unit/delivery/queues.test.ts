@@ -13,9 +13,9 @@ const waiting = (waitMs: number): WaitingDelivery => ({
 });
 
 /** Creates a queue with a response for each call. Returns it with the inputs of the calls. */
-const queueOver = (answerTo: (call: number) => object = () => ({})) => {
+const makeQueue = (respond: (call: number) => object = () => ({})) => {
   const sent: { readonly Entries?: readonly object[] }[] = [];
-  const send = async ({ input }: { readonly input: object }) => answerTo(sent.push(input));
+  const send = async ({ input }: { readonly input: object }) => respond(sent.push(input));
   const sqs = { send } as unknown as Pick<SQSClient, 'send'>;
   const queue = makeAttemptQueue({ sqs, queueUrl: 'http://queue', now: frozenClock().now, turn: async () => {} });
   return { queue, sent };
@@ -23,7 +23,7 @@ const queueOver = (answerTo: (call: number) => object = () => ({})) => {
 
 describe('the retry queue', () => {
   it('receives a message in the group of its webhook', async () => {
-    const { queue, sent } = queueOver();
+    const { queue, sent } = makeQueue();
     await queue.send(waiting(5_000));
     const { id, accountId, eventName } = aDelivery();
     const MessageBody = JSON.stringify({ id, accountId, eventName, attempt: 3 });
@@ -39,13 +39,13 @@ describe('the retry queue', () => {
     [900_001, 900],
     [-120_000, 0],
   ])('delays a message with a wait of %i ms by %i s', async (wait, delay) => {
-    const { queue, sent } = queueOver();
+    const { queue, sent } = makeQueue();
     await queue.send(waiting(wait));
     expect(sent).toMatchObject([{ Entries: [{ DelaySeconds: delay }] }]);
   });
 
   it('receives the messages of one turn in calls of ten, and throws for those that SQS rejects', async () => {
-    const { queue, sent } = queueOver(() => ({ Failed: [{ Id: '1' }] }));
+    const { queue, sent } = makeQueue(() => ({ Failed: [{ Id: '1' }] }));
     const all = await Promise.allSettled(Array.from({ length: 12 }, () => queue.send(waiting(0))));
     await queue.send(waiting(0));
     expect(sent.map(({ Entries }) => Entries?.length)).toEqual([10, 2, 1]);
@@ -54,7 +54,7 @@ describe('the retry queue', () => {
   });
 
   it('receives the messages of the other calls if one call fails', async () => {
-    const { queue } = queueOver(call => {
+    const { queue } = makeQueue(call => {
       if (call === 1) throw new Error('the queue is down');
       return {};
     });

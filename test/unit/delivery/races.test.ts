@@ -5,7 +5,7 @@ import { makeReplayStore } from '../../../lambdas/delivery/replay/replay-store.t
 import { expedited, scheduled } from '../../../lambdas/delivery/transitions.ts';
 import { webhookKey } from '../../../lambdas/webhooks/webhook.ts';
 import { makeStage, type Stage } from '../../support/stage.ts';
-import { aDelivery, answer, noon } from './builders.ts';
+import { aDelivery, aResponse, noon } from './builders.ts';
 
 /*
  * Concurrent changes, lost responses, and messages that arrive early or twice (`docs/delivery.md`, "What happens if …"). Each case exists
@@ -24,12 +24,12 @@ const waiting = () => stage.only() as WaitingDelivery;
 const resend = () => stage.request('POST', `/v1/webhooks/demanda.criada/entregas/${waiting().id}/reenvio`);
 /** Publishes an event whose first attempt fails. */
 const fail = async () => {
-  stage.answers.push(answer(500));
+  stage.answers.push(aResponse(500));
   stage.publishEvent();
   await stage.pass(0);
 };
 /** Publishes an event with an attempt that ends with this response after 1 s. Calls `during` after 500 ms. */
-const attempt = async (end: ReturnType<typeof answer>, during: () => Promise<unknown>) => {
+const attempt = async (end: ReturnType<typeof aResponse>, during: () => Promise<unknown>) => {
   stage.answers.push({ ...end, takesMs: 1_000 });
   stage.publishEvent();
   await stage.pass(500);
@@ -37,28 +37,28 @@ const attempt = async (end: ReturnType<typeof answer>, during: () => Promise<unk
   await stage.pass(500);
 };
 /** Calls `act` just before the next call of an operation (such as `Put`) takes effect. `act` must not take time. */
-const justBefore = (wanted: string, act: () => Promise<unknown>) => {
+const justBefore = (operationToChange: string, act: () => Promise<unknown>) => {
   stage.faults.outcomeOf = ({ operation }) => {
-    if (operation !== wanted) return 'fine';
+    if (operation !== operationToChange) return 'fine';
     stage.faults.outcomeOf = undefined;
     void act();
     return 'fine';
   };
 };
 /** Loses the response of the next call of an operation, which takes effect, so the SDK repeats it. */
-const loseResponse = (wanted: string) => {
+const loseResponse = (operationToChange: string) => {
   stage.faults.outcomeOf = ({ operation }) => {
-    if (operation !== wanted) return 'fine';
+    if (operation !== operationToChange) return 'fine';
     stage.faults.outcomeOf = undefined;
     return 'response_lost';
   };
 };
 /** Calls `act` before the next command that matches, and makes the command fail. */
-const failOnce = (isMeant: (command: object) => boolean, act: () => unknown = () => undefined) => {
+const failOnce = (matches: (command: object) => boolean, act: () => unknown = () => undefined) => {
   const { tables } = stage;
   const { execute } = tables;
   tables.execute = command => {
-    if (!isMeant(command)) return execute(command);
+    if (!matches(command)) return execute(command);
     tables.execute = execute;
     act();
     throw new Error('the store is down');
@@ -126,7 +126,7 @@ describe('a delivery that has changed since it was read', () => {
 
 describe('an attempt that is in flight', () => {
   it('does not announce its 410 if an operator suspends the webhook during the attempt', async () => {
-    await attempt(answer(410), () => stage.register({ status: 'suspended', suspensionReason: 'operator' }));
+    await attempt(aResponse(410), () => stage.register({ status: 'suspended', suspensionReason: 'operator' }));
     expect(stage.only()).toMatchObject({ state: 'held' });
     expect(await stage.webhook()).toMatchObject({ suspensionReason: 'operator', failingSince: expect.any(Number) });
     expect(stage.logged('webhook.suspended')).toBe(0);
@@ -142,7 +142,7 @@ describe('an attempt that is in flight', () => {
       },
     ],
   ])('fails without a suspension after a 410 if %s during the attempt', async (_, during) => {
-    await attempt(answer(410), during);
+    await attempt(aResponse(410), during);
     expect(stage.only()).toMatchObject({ state: 'pending', charged: 1 });
     expect(await stage.webhook()).toMatchObject({ status: 'active' });
   });
@@ -151,7 +151,7 @@ describe('an attempt that is in flight', () => {
     failOnce(isOutcome, () =>
       stage.tables.execute(new DeleteCommand({ TableName: 'Webhooks', Key: webhookKey('conta-1', 'demanda.criada') })),
     );
-    await attempt(answer(410), async () => undefined);
+    await attempt(aResponse(410), async () => undefined);
     const lines = stage.lines.map(line => JSON.parse(line));
     expect(lines.find(([name]) => name === 'delivery.outcome_not_stored')).toMatchObject([
       'delivery.outcome_not_stored',
@@ -173,7 +173,7 @@ describe('a suspension after five days of failures', () => {
   const failForGood = async () => {
     stage = makeStage([]);
     await stage.register({ failingSince: noon - 5 * day, failingMark: 4 * day });
-    stage.answers.push(answer(500), answer(500));
+    stage.answers.push(aResponse(500), aResponse(500));
     stage.publishEvent();
   };
 
@@ -264,7 +264,7 @@ describe('a message of the retry queue', () => {
 
 describe('a conditional write that the SDK repeats after a lost response', () => {
   it('claims a due delivery for the sweeper, which sends its message', async () => {
-    stage.answers.push(answer(503, { 'retry-after': '3600' }));
+    stage.answers.push(aResponse(503, { 'retry-after': '3600' }));
     stage.publishEvent();
     await stage.run(noon + 58 * minute);
     loseResponse('Update');
@@ -273,11 +273,11 @@ describe('a conditional write that the SDK repeats after a lost response', () =>
   });
 
   it('suspends a webhook after a 410 and announces the suspension', async () => {
-    stage.answers.push(answer(410));
+    stage.answers.push(aResponse(410));
     loseResponse('Update');
     stage.publishEvent();
     await stage.pass(2_000);
-    expect(await stage.webhook()).toMatchObject({ status: 'suspended', unannounced: { reason: 'gone' } });
+    expect(await stage.webhook()).toMatchObject({ status: 'suspended', pendingAnnouncement: { reason: 'gone' } });
     expect(stage.logged('webhook.suspended')).toBe(1);
   });
 });

@@ -22,8 +22,8 @@ export const keyringDynamo = (async (command: PutCommand | QueryCommand) => {
     keys.push({ ...command.input.Item });
     return {};
   }
-  const wanted = command.input.ExpressionAttributeValues?.[':kind'];
-  return { Items: keys.filter(({ kind }) => kind === wanted) };
+  const keyKind = command.input.ExpressionAttributeValues?.[':kind'];
+  return { Items: keys.filter(({ kind }) => kind === keyKind) };
 }) as unknown as Dynamo;
 
 const rotation = makeKeyRotation({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type AttemptOutcome, type Delivery, keptAttempts } from '../../../lambdas/delivery/delivery.ts';
+import { type AttemptOutcome, type Delivery, maxStoredAttempts } from '../../../lambdas/delivery/delivery.ts';
 import {
   dueNow,
   expedited,
@@ -49,7 +49,7 @@ describe('an attempt', () => {
   });
 
   it('is one of the latest 30 that are stored', () => {
-    const attempts = Array.from({ length: keptAttempts }, (_, at) => aRecord({ number: at + 1 }));
+    const attempts = Array.from({ length: maxStoredAttempts }, (_, at) => aRecord({ number: at + 1 }));
     const after = applyOutcome()(aDelivery({ attempt: 31, attempts }), failure({ number: 31 }));
     expect(after.attempts.map(({ number }) => number)).toEqual(Array.from({ length: 30 }, (_, at) => at + 2));
   });

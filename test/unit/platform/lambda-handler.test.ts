@@ -38,9 +38,9 @@ it.each([
 it('a handler responds only after its work, even if its time has elapsed', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const handler = makeHttpHandler(makeTelemetry('token'), () => promise.then(() => ({ statusCode: 200 })));
-  const answer = handler(httpRequest({}), { getRemainingTimeInMillis: () => 0 } as Context);
+  const response = handler(httpRequest({}), { getRemainingTimeInMillis: () => 0 } as Context);
   const end = performance.now() + 10;
   await runLoopUntil(() => performance.now() > end);
   resolve();
-  expect(await answer).toEqual({ statusCode: 200 });
+  expect(await response).toEqual({ statusCode: 200 });
 });

@@ -71,11 +71,11 @@ describe('an AWS error', () => {
   /** A message from AWS, which may contain names, addresses and keys. */
   const message = `User: arn:aws:sts::1:assumed-role/${canary} is not authorized to perform: x on resource: ${canary}`;
   const denied = { __type: 'com.aws#AccessDeniedException', message };
-  let answer: object = denied;
+  let errorBody: object = denied;
   const aws = createServer((request, response) => {
     const headers = { 'content-type': 'application/x-amz-json-1.0', 'x-amzn-requestid': 'REQUEST1' };
     request.resume().on('end', () => {
-      response.writeHead(400, headers).end(JSON.stringify(answer));
+      response.writeHead(400, headers).end(JSON.stringify(errorBody));
     });
   });
   let options: object;
@@ -139,7 +139,7 @@ describe('an AWS error', () => {
     ['a part of a batch read', {}, readPart, ofTable],
     ['a statement of a batch write', {}, writePart, ofTable],
   ])('has the throttled table or index, and is counted: %s', async (_case, response, call, expected) => {
-    answer = response;
+    errorBody = response;
     const error = await errorOf(call());
     const { written, telemetry } = collectLines();
     telemetry.log.error('message.deferred', describeError(error));
@@ -155,7 +155,7 @@ describe('an AWS error', () => {
   });
 
   it('causes a log line that describes it when the invocation fails', async () => {
-    answer = limited;
+    errorBody = limited;
     const { written, telemetry } = collectLines();
     const handler = makeHandler(telemetry, put);
     await expect(handler({}, { awsRequestId: 'r' } as never)).rejects.toThrow();

@@ -45,9 +45,9 @@ describe('a smoke test', () => {
 
 describe('a failure', () => {
   const broken = new TypeError('fetch failed: canary');
-  const refused = new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } });
+  const connectionRefused = new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } });
   const invalidClient = { error: 'invalid_client', error_description: 'canary' };
-  const refusal = { code: 'validation_failed', errors: [{ pointer: '/url', code: 'url_not_public' }] };
+  const validationError = { code: 'validation_failed', errors: [{ pointer: '/url', code: 'url_not_public' }] };
 
   const steps: Readonly<Record<string, string>> = {
     identity: 'identity',
@@ -58,12 +58,17 @@ describe('a failure', () => {
   it.each<[string, ReturnType<Script>, string, string]>([
     ['identity', broken, 'TypeError', 'SmokeCredentialsParameter'],
     ['publish', broken, 'TypeError', 'sqs:SendMessage'],
-    [login, refused, 'got no response from auth.example.com (ECONNREFUSED)', 'the token function'],
+    [login, connectionRefused, 'got no response from auth.example.com (ECONNREFUSED)', 'the token function'],
     [register, broken, 'got no response from api.example.com (no connection)', 'the webhooks API'],
     [login, { status: 401, body: invalidClient }, 'returned 401 (invalid_client)', 'auth/refused tokens'],
     [login, { status: 200, body: { a: 'canary' } }, 'returned 200 with unexpected content', 'auth/internal errors'],
     [register, { status: 500, body: { code: 'Bearer canary' } }, 'returned 500', 'webhooks/refused requests'],
-    [register, { status: 422, body: refusal }, 'returned 422 (validation_failed /url url_not_public)', "receiver's"],
+    [
+      register,
+      { status: 422, body: validationError },
+      'returned 422 (validation_failed /url url_not_public)',
+      "receiver's",
+    ],
     [deletion, { status: 503 }, 'returned 503', 'the webhooks API'],
   ])('at %s is reported with its step, its reason and a hint: %j', async (call, outcome, reason, hint) => {
     const { effects, webhooks } = makeFakeService({ script: current => (current === call ? outcome : undefined) });

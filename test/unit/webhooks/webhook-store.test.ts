@@ -58,7 +58,7 @@ describe('a change of a webhook in any state', () => {
     'another URL': read => store.replace(read, replacement),
     'the same URL': read => store.replace(read, { ...replacement, url: read.url }),
     removal: remove,
-    test: () => store.noteTest(accountId, eventName, 2_000),
+    test: () => store.recordTest(accountId, eventName, 2_000),
     reactivation: () => store.reactivate(accountId, eventName, 2_000),
     "operator's suspension": () => operator.suspend(accountId, eventName),
     "operator's reactivation": () => operator.reactivate(accountId, eventName),
@@ -83,9 +83,9 @@ describe('a change of a webhook in any state', () => {
     if (before !== 'nothing') await put(wasRegistered ? read : { ...hold, updatedAt: 1_000 });
     const reported = await changes[act]?.(read);
     const found = await find();
-    const { unannounced, ...stored } = (await item()) ?? {};
+    const { pendingAnnouncement, ...stored } = (await item()) ?? {};
 
-    expect(summaryOf(stored, unannounced)).toBe(then);
+    expect(summaryOf(stored, pendingAnnouncement)).toBe(then);
     const byOperator = found ? { outcome: 'changed', webhook: found } : { outcome: 'not_registered' };
     const results: Readonly<Record<string, unknown>> = {
       registration: wasRegistered ? undefined : found,
@@ -108,11 +108,11 @@ describe('a change of a webhook in any state', () => {
     expect(testedAt).toBe(act === 'test' && found && before !== 'operator' ? 2_000 : undefined);
   });
 
-  const summaryOf = (stored: Partial<Webhook>, unannounced?: { type: string }) => {
+  const summaryOf = (stored: Partial<Webhook>, pendingAnnouncement?: { type: string }) => {
     const { webhookId, status, suspensionReason, failingSince } = stored;
     const registered = status === 'active' ? 'active' : String(suspensionReason);
     const state = status === undefined ? 'nothing' : webhookId === undefined ? 'hold' : registered;
-    const marks = { 'webhook.reactivated': '+', 'webhook.suspended': '-' }[unannounced?.type ?? ''] ?? '';
+    const marks = { 'webhook.reactivated': '+', 'webhook.suspended': '-' }[pendingAnnouncement?.type ?? ''] ?? '';
     return `${state}${webhookId !== undefined && failingSince === undefined ? '!' : ''}${marks}`;
   };
 });
@@ -196,8 +196,8 @@ it.each([
     if (command instanceof PutCommand) await put(webhook({ ...state, webhookId: `id-1${registrations++}` }));
     return database.dynamo(command);
   };
-  const contended = makeWebhookStore({ dynamo, table: 'Webhooks' });
-  expect(await contended.remove(accountId, eventName, 2_000)).toEqual({ contended: expect.any(String) });
+  const contendedStore = makeWebhookStore({ dynamo, table: 'Webhooks' });
+  expect(await contendedStore.remove(accountId, eventName, 2_000)).toEqual({ remainingId: expect.any(String) });
 });
 
 describe('a replacement of secrets', () => {

@@ -367,7 +367,7 @@ describe('the webhooks API', () => {
       return (text.includes('"Keyring"') ? keyringDynamo : stage.dynamo)(command);
     });
     expect(status).toBe(503);
-    expect(lines).toContainEqual(expect.objectContaining({ message: 'api.refused', reason: 'contended' }));
+    expect(lines).toContainEqual(expect.objectContaining({ message: 'api.refused', reason: 'concurrent_change' }));
     expect(JSON.stringify(lines)).not.toContain('RequestFailed');
   });
 

@@ -66,7 +66,7 @@ const verifiedReasons = new Set([
   'password_changed',
   'user_disabled',
   'account_of_another_client',
-  'user_locked_meanwhile',
+  'user_locked_during_login',
 ]);
 
 function checkSteps({ locks }: Evidence, violate: Violate): void {

@@ -16,10 +16,10 @@ it('The log line of a granted request identifies the secret that the client used
     service.logs.length = 0;
     await service.logIn({ id, secret: presented }, user);
     await service.post('introspect', { client_id: id, client_secret: presented, token: 'none' });
-    const secretOf = new Date(stored?.createdAt ?? 0).toISOString();
+    const secretCreatedAt = new Date(stored?.createdAt ?? 0).toISOString();
     expect(service.logs.map(line => JSON.parse(line))).toMatchObject([
-      ['token.granted', { clientId: id, secretOf }],
-      ['introspect.granted', { clientId: id, secretOf }],
+      ['token.granted', { clientId: id, secretCreatedAt }],
+      ['introspect.granted', { clientId: id, secretCreatedAt }],
     ]);
   }
 });

@@ -21,9 +21,9 @@ afterAll(() => service.stop());
 const startProcess = (canPrefetch = true) => {
   let held: (() => Promise<unknown>)[] = [];
   let isLoading = true;
-  const hold = async <Answer>(call: () => Promise<Answer>) => {
+  const hold = async <Output>(call: () => Promise<Output>) => {
     if (isLoading && !canPrefetch) throw new Error('not yet');
-    return new Promise<Answer>((resolve, reject) => {
+    return new Promise<Output>((resolve, reject) => {
       held.push(() => call().then(resolve, reject));
     });
   };

@@ -1,7 +1,7 @@
 import { BatchGetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, expect, it } from 'vitest';
 import { composeToken } from '../../../../lambdas/auth/endpoints/token.composition.ts';
-import { notAnswered } from '../../../../lambdas/platform/deployment/patience.ts';
+import { noResponse } from '../../../../lambdas/platform/deployment/retry.ts';
 import { systemKeyDerivation } from '../../../../lambdas/platform/key-derivation.ts';
 import { type AuthService, authEnvironment, startAuthService } from '../../../support/auth-service.ts';
 
@@ -12,13 +12,13 @@ afterAll(() => service.stop());
 
 const startProcess = (changes: Partial<AuthService['runtime']> = {}) => {
   const handle = composeToken(authEnvironment, { ...service.runtime, ...changes }, service.telemetry);
-  return { checkItself: () => handle({}) };
+  return { selfCheck: () => handle({}) };
 };
 
 it('The self-check passes repeatedly within a minute and writes no count, log line or metric.', async () => {
-  const { checkItself } = startProcess();
+  const { selfCheck } = startProcess();
   service.database.operations.length = 0;
-  for (let time = 0; time < 3; time++) expect(await checkItself()).toBeUndefined();
+  for (let time = 0; time < 3; time++) expect(await selfCheck()).toBeUndefined();
   expect(service.database.operations.filter(name => !/^(Query|BatchGetItem)Command$/.test(name))).toEqual([]);
   expect(service.hashes).toHaveLength(3); // of the reference hash, because no login computes a hash
   const { Items = [] } = await service.database.dynamo(new ScanCommand({ TableName: 'Lockouts' }));
@@ -44,8 +44,8 @@ it.each<readonly [string, () => Partial<AuthService['runtime']>, RegExp]>([
       [`no access to ${table}`, without(table), /The login of an unknown client returned 500: .*server_error/] as const,
   ),
 ])('The self-check fails with %s.', (_case, changesOf, message) =>
-  expect(startProcess(changesOf()).checkItself()).rejects.toThrow(message),
+  expect(startProcess(changesOf()).selfCheck()).rejects.toThrow(message),
 );
 
 it('The error identifies a fault that may be temporary, so the deployment retries.', () =>
-  expect(startProcess(without('Users')()).checkItself()).rejects.toHaveProperty('name', notAnswered));
+  expect(startProcess(without('Users')()).selfCheck()).rejects.toHaveProperty('name', noResponse));

@@ -7,7 +7,7 @@ import { oauthCases } from '../../../../lambdas/auth/routes.ts';
 
 // Tests the separators of scopes (RFC 6749 section 3.3).
 
-const refuse = OAuthError.from(oauthCases);
+const makeError = OAuthError.from(oauthCases);
 const blanks = fc.stringMatching(/^[\t\n\r ]{1,3}$/);
 
 it('Requested scopes may be surrounded and separated by any blanks.', () => {
@@ -17,7 +17,7 @@ it('Requested scopes may be surrounded and separated by any blanks.', () => {
       const scope = list.map(([before, name]) => before + name).join('') + end;
       const expected = list.length > 0 ? new Set(list.map(([, name]) => name)) : undefined;
       for (const sent of [scope, scope.trim()]) {
-        expect(requestedScope(new Map([['scope', sent]]), refuse)).toEqual(expected);
+        expect(requestedScope(new Map([['scope', sent]]), makeError)).toEqual(expected);
       }
     }),
   );

@@ -30,7 +30,7 @@ const setHash = (email: string, passwordHash: string) =>
   updateItem(service.database.dynamo, { table: 'Credentials', key: { email } }, { set: { passwordHash } });
 const read = async (TableName: string, Key: Item) =>
   (await service.database.dynamo(new GetCommand({ TableName, Key }))).Item;
-const refused = { status: 400, json: { error: 'invalid_grant' } };
+const rejection = { status: 400, json: { error: 'invalid_grant' } };
 
 it('A login computes no hash if the client secret is wrong, the password is too long or the client may not use the scope.', async () => {
   const limited = await service.makeClient({ scopes: ['webhooks:read'] });
@@ -73,8 +73,8 @@ it.each([
 ])('A login counts any password as wrong if the imported hash has the format of %s.', async (_case, text) => {
   const { user, username } = await service.makeUser();
   await setHash(user.email, `imported${text}`);
-  for (let time = 0; time < 5; time++) expect(await login(username, 'the password of Go')).toMatchObject(refused);
-  expect(service.logs.filter(line => line.includes('password.not_judged')).at(-1)).toContain(user.userId);
+  for (let time = 0; time < 5; time++) expect(await login(username, 'the password of Go')).toMatchObject(rejection);
+  expect(service.logs.filter(line => line.includes('password.unverifiable')).at(-1)).toContain(user.userId);
   expect(service.logs.join()).not.toContain(text);
   await login(username, 'the password of Go');
   expect(service.logs.at(-1)).toContain('user_locked');
@@ -93,8 +93,8 @@ it('A login does not store or log the password, the client secret or a token.', 
 it('Only a correct password outside a lock returns invalid_scope, and it clears the failures.', async () => {
   const { username, password } = await service.makeUser({ role: 'member' });
   const logInWithScope = (guess: string) => login(username, guess, client, { scope: 'webhooks:read' });
-  for (let time = 0; time < 4; time++) expect(await logInWithScope('wrong')).toMatchObject(refused);
+  for (let time = 0; time < 4; time++) expect(await logInWithScope('wrong')).toMatchObject(rejection);
   expect(await logInWithScope(password)).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
   for (let time = 0; time < 5; time++) await logInWithScope('wrong');
-  expect(await logInWithScope(password)).toMatchObject(refused);
+  expect(await logInWithScope(password)).toMatchObject(rejection);
 });

@@ -17,7 +17,7 @@ const login = async (from = client, more = {}) => service.logIn(from, await serv
 const refresh = (token: string, from = client, more = {}) => service.refresh(from, token, more);
 const claimsOf = ({ json }: AuthResponse) =>
   JSON.parse(Buffer.from(json.access_token.split('.')[1], 'base64url').toString());
-const refused = { status: 400, json: { error: 'invalid_grant' } };
+const rejection = { status: 400, json: { error: 'invalid_grant' } };
 /** Calls `act` before each operation that matches. Returns a function that stops this. */
 const onCall = (operation: RegExp, act: (input: object) => unknown) => {
   const { middlewareStack } = service.database.client;
@@ -70,7 +70,7 @@ it('The token of another client is rejected, and its session continues.', async 
   const first = await login();
   const second = await refresh(first.json.refresh_token);
   service.clock.advance(60_000); // if its own client presented the first token now, the session would end
-  for (const { json } of [first, second]) expect(await refresh(json.refresh_token, other)).toMatchObject(refused);
+  for (const { json } of [first, second]) expect(await refresh(json.refresh_token, other)).toMatchObject(rejection);
   expect(service.logs.at(-1)).toContain('refresh_token_of_another_client');
   expect(await refresh(second.json.refresh_token)).toMatchObject({ status: 200 });
 });
@@ -79,7 +79,7 @@ it('A token with the MAC of another token is rejected by all endpoints, and its 
   const own: string = (await login()).json.refresh_token;
   const other: string = (await login()).json.refresh_token;
   const forged = [...own.split('.').slice(0, 3), other.split('.').at(-1)].join('.');
-  expect(await refresh(forged)).toMatchObject(refused);
+  expect(await refresh(forged)).toMatchObject(rejection);
   expect(service.logs.at(-1)).toContain('refresh_token_forged');
   const form = { client_id: client.id, client_secret: client.secret, token: forged };
   expect((await service.post('introspect', form)).json).toEqual({ active: false });
@@ -106,7 +106,7 @@ describe('A refresh token', () => {
     expect(second.status).toBe(200);
     await service.rotation.rotateNow('mac', { revoke: true });
     service.clock.advance(31_000);
-    expect(await refresh(second.json.refresh_token)).toMatchObject(refused);
+    expect(await refresh(second.json.refresh_token)).toMatchObject(rejection);
   });
 });
 
@@ -128,7 +128,7 @@ describe('The lifetime', () => {
     const second = await refresh(first.json.refresh_token);
     expect(second.status).toBe(200);
     service.clock.advance(14 * day);
-    expect(await refresh(second.json.refresh_token)).toMatchObject(refused);
+    expect(await refresh(second.json.refresh_token)).toMatchObject(rejection);
   });
 
   it('of a used session and its access tokens ends 90 days after the login.', async () => {
@@ -138,15 +138,15 @@ describe('The lifetime', () => {
       service.clock.advance(11 * day);
       response = await refresh(response.json.refresh_token);
     }
-    for (const left of [900_001, 600_000, 1]) {
-      const seconds = Math.min(900, Math.ceil(left / 1_000));
-      service.clock.set(end - left);
+    for (const remaining of [900_001, 600_000, 1]) {
+      const seconds = Math.min(900, Math.ceil(remaining / 1_000));
+      service.clock.set(end - remaining);
       response = await refresh(response.json.refresh_token);
       expect(response.json.expires_in).toBe(seconds);
       expect(claimsOf(response).exp - claimsOf(response).iat).toBe(seconds);
     }
     service.clock.set(end);
-    expect(await refresh(response.json.refresh_token)).toMatchObject(refused);
+    expect(await refresh(response.json.refresh_token)).toMatchObject(rejection);
   });
 
   it('of an access token ends before that of its session, even if reading the keys is slow.', async () => {

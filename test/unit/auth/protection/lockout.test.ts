@@ -31,8 +31,8 @@ const login = (username: string, password: string, from = client) => service.log
 const fail = async (times: number, username: string): Promise<void> => {
   for (let time = 0; time < times; time++) await login(username, 'wrong');
 };
-const [status, error, error_description] = oauthCases.credentials_refused;
-const refused = { status, json: { error, error_description } };
+const [status, error, error_description] = oauthCases.credentials_rejected;
+const rejection = { status, json: { error, error_description } };
 
 it('The fifth failure locks an address for 1 s, and each further failure doubles the lock.', async () => {
   const { username, password } = await service.makeUser();
@@ -41,7 +41,7 @@ it('The fifth failure locks an address for 1 s, and each further failure doubles
   await fail(5, username);
   for (const seconds of [1, 2, 4]) {
     service.clock.advance(seconds * 1_000 - 1);
-    expect(await login(username, password)).toMatchObject(refused);
+    expect(await login(username, password)).toMatchObject(rejection);
     service.clock.advance(1);
     await fail(1, username);
   }
@@ -57,7 +57,7 @@ it('A lock lasts at most 15 minutes and affects only one client.', async () => {
     await fail(1, username); // the last failure is the 15th, which would lock for 1,024 s without the limit
   }
   service.clock.advance(15 * 60_000 - 1);
-  expect(await login(username, password)).toMatchObject(refused);
+  expect(await login(username, password)).toMatchObject(rejection);
   expect(await login(username, password, await service.makeClient())).toMatchObject({ status: 200 });
   service.clock.advance(1);
   expect(await login(username, password)).toMatchObject({ status: 200 });
@@ -82,10 +82,10 @@ it('A correct password for scopes that the role lacks counts as a failure if a l
   await fail(5, username);
   service.clock.advance(1_000);
   hold.resolve();
-  expect(await pending).toMatchObject(refused);
-  expect(service.logs.at(-1)).toContain('user_locked_meanwhile');
+  expect(await pending).toMatchObject(rejection);
+  expect(service.logs.at(-1)).toContain('user_locked_during_login');
   service.clock.advance(1_999); // the sixth failure locks for 2 s
-  expect(await login(username, password)).toMatchObject(refused);
+  expect(await login(username, password)).toMatchObject(rejection);
   service.clock.advance(1);
   expect(await login(username, password)).toMatchObject({ status: 200 });
 });

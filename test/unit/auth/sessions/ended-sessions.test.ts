@@ -16,7 +16,7 @@ beforeEach(async () => {
 const login = () => service.logIn(client, user);
 const refresh = (token: string) => service.refresh(client, token);
 const bearer = async (token: string) => (await service.authenticate(`Bearer ${token}`)).outcome;
-const refused = { status: 400, json: { error: 'invalid_grant' } };
+const rejection = { status: 400, json: { error: 'invalid_grant' } };
 const setStatus = (status: 'enabled' | 'disabled') => service.users.setUserStatus(user.user.userId, status);
 const bindClient = (accountId: string | null) => service.clients.updateClient(client.id, { accountId });
 const setAccount = (table: string, key: Record<string, string>) =>
@@ -33,7 +33,7 @@ it.each<[string, ...(() => Promise<unknown>)[]]>([
     await change();
     service.clock.advance(1);
   }
-  expect(await refresh(json.refresh_token)).toMatchObject(refused);
+  expect(await refresh(json.refresh_token)).toMatchObject(rejection);
   expect(await bearer(json.access_token)).toBe('invalid');
 });
 
@@ -54,9 +54,9 @@ it('A new user with the e-mail address of a deleted user does not restore any se
   const { json } = await login();
   const disabled = await service.users.setUserStatus(user.user.userId, 'disabled');
   if (disabled) await service.users.deleteUser(disabled);
-  expect(await login()).toMatchObject(refused);
+  expect(await login()).toMatchObject(rejection);
   await service.users.createUser({ email: user.username, password: user.password, accountId: 'acme', role: 'admin' });
   expect(await login()).toMatchObject({ status: 200 });
-  expect(await refresh(json.refresh_token)).toMatchObject(refused);
+  expect(await refresh(json.refresh_token)).toMatchObject(rejection);
   expect(await bearer(json.access_token)).toBe('invalid');
 });

@@ -5,7 +5,7 @@ import { deliveryDetail, deliveryRecord } from '../../../../lambdas/delivery/rep
 import { EVENT_NAMES } from '../../../../lambdas/webhooks/webhook.ts';
 import type { StageRequest, StageResponse } from '../../../support/stage.ts';
 import { makeStage, type Stage } from '../../../support/stage.ts';
-import { answer, secret } from '../builders.ts';
+import { aResponse, secret } from '../builders.ts';
 
 /* The responses of {base_url} for deliveries and tests (`docs/en/deliveries.md`). */
 
@@ -19,9 +19,9 @@ const base = '/v1/webhooks/demanda.criada';
 const eventId = `evt_${'0'.repeat(27)}`;
 
 const request = async (method: string, path: string, sent: StageRequest = {}): Promise<StageResponse> => {
-  const answered = await stage.request(method, path, sent);
-  expect(answered.headers['cache-control']).toBe('no-store');
-  return answered;
+  const response = await stage.request(method, path, sent);
+  expect(response.headers['cache-control']).toBe('no-store');
+  return response;
 };
 const codeOf = ({ status, json }: StageResponse) => `${status} ${json?.code}`;
 const findingsOf = ({ json }: StageResponse) =>
@@ -29,7 +29,7 @@ const findingsOf = ({ json }: StageResponse) =>
 
 const publishAndSettle = async (count: number, status: number) => {
   for (let number = 0; number < count; number++) {
-    stage.answers.push(answer(status));
+    stage.answers.push(aResponse(status));
     stage.publishEvent();
     await stage.pass(1_000);
   }
@@ -51,7 +51,7 @@ describe('GET …/entregas', () => {
   beforeEach(() => stage.register());
 
   it('lists deliveries newest first, with state, times and number of attempts', async () => {
-    stage.answers.push(answer(200), answer(500), answer(410));
+    stage.answers.push(aResponse(200), aResponse(500), aResponse(410));
     for (const id of ['a', 'b', 'c']) {
       stage.publishEvent({ id });
       await stage.pass(1_000);
@@ -68,8 +68,8 @@ describe('GET …/entregas', () => {
   });
 
   it.each([
-    ['only the latest ones are stored', Array.from({ length: 40 }, () => answer(500))],
-    ['consecutive internal errors share one record', Array(3).fill({ ...answer(0), outcome: 'internal_error' })],
+    ['only the latest ones are stored', Array.from({ length: 40 }, () => aResponse(500))],
+    ['consecutive internal errors share one record', Array(3).fill({ ...aResponse(0), outcome: 'internal_error' })],
   ])('counts all attempts if %s', async (_, answers) => {
     stage = makeStage(Array(39).fill(1_000));
     await stage.register();
@@ -135,9 +135,9 @@ describe('GET …/entregas', () => {
       ['cursor invalid_value', 'estado invalid_value', 'limite invalid_value', 'pagina unknown_field'],
     ],
   ])('rejects %s with every finding', async (query, findings) => {
-    const refused = await request('GET', `${base}/entregas`, { query });
-    expect(codeOf(refused)).toBe('422 validation_failed');
-    expect(findingsOf(refused).toSorted()).toEqual(findings);
+    const rejected = await request('GET', `${base}/entregas`, { query });
+    expect(codeOf(rejected)).toBe('422 validation_failed');
+    expect(findingsOf(rejected).toSorted()).toEqual(findings);
     expect(codeOf(await request('GET', '/v1/webhooks/demanda.x/entregas', { query }))).toBe('422 validation_failed');
   });
 
@@ -216,7 +216,7 @@ describe('GET …/entregas/{id}', () => {
 
   it('shows the signed body and every attempt', async () => {
     const reset = { outcome: 'connection', cause: 'reset', errorCode: 'ECONNRESET', durationMs: 0 } as const;
-    stage.answers.push({ ...answer(500, {}, 'oops'), takesMs: 1_500 }, reset, answer(200, {}, 'ok'));
+    stage.answers.push({ ...aResponse(500, {}, 'oops'), takesMs: 1_500 }, reset, aResponse(200, {}, 'ok'));
     stage.publishEvent();
     await stage.settle();
     const { json } = await request('GET', `${base}/entregas/${await oneId()}`);
@@ -294,8 +294,12 @@ describe('POST …/entregas/{id}/reenvio', () => {
     const all = await Promise.all(
       Array.from({ length: 61 }, (_, at) => request('POST', `${base}/entregas/${ids[at % 2]}/reenvio`)),
     );
-    const [refused, ...more] = all.filter(({ status }) => status !== 202);
-    expect([refused && codeOf(refused), refused?.headers['retry-after'], more]).toEqual(['429 rate_limited', '60', []]);
+    const [rejected, ...more] = all.filter(({ status }) => status !== 202);
+    expect([rejected && codeOf(rejected), rejected?.headers['retry-after'], more]).toEqual([
+      '429 rate_limited',
+      '60',
+      [],
+    ]);
     const others = { 'conta-1': 'demanda.cancelada', 'conta-2': 'demanda.criada' } as const;
     for (const [accountId, eventName] of Object.entries(others)) {
       await stage.register({ accountId, eventName, webhookId: `webhook-${eventName}` });
@@ -323,7 +327,7 @@ describe('POST …/teste', () => {
   it.each(EVENT_NAMES)('sends a sample of %s and shows its outcome', async evento => {
     const body = sampleBody(evento, 'https://demandas.example.com');
     await stage.register({ eventName: evento, encryptedAuthorization: undefined });
-    stage.answers.push(answer(200, {}, 'thanks'));
+    stage.answers.push(aResponse(200, {}, 'thanks'));
     const { status, json } = await request('POST', `/v1/webhooks/${evento}/teste`);
     expect(status).toBe(202);
     expect(json).toEqual({ id: expect.stringMatching(/^teste_[A-Za-z0-9]{22}$/) });
@@ -339,9 +343,9 @@ describe('POST …/teste', () => {
   });
 
   it.each([
-    ['500', answer(500), 'http', 1],
-    ['429 with Retry-After', answer(429, { 'retry-after': '5' }), 'http', 1],
-    ['410', answer(410), 'http', 1],
+    ['500', aResponse(500), 'http', 1],
+    ['429 with Retry-After', aResponse(429, { 'retry-after': '5' }), 'http', 1],
+    ['410', aResponse(410), 'http', 1],
     ['a timeout', { outcome: 'timeout', cause: null, errorCode: '', durationMs: 1 }, 'tempo_esgotado', 1],
     ['a blocked address', { outcome: 'blocked', cause: null, errorCode: '', durationMs: 1 }, 'bloqueada', 0],
     ['an internal error', { outcome: 'internal_error', cause: null, errorCode: '', durationMs: 1 }, 'interno', 1],
@@ -410,8 +414,8 @@ describe('POST …/teste', () => {
     }
     await stage.remove();
     await stage.register({ webhookId: 'webhook-2' });
-    for (const refused of [await test(), await other()]) {
-      expect([codeOf(refused), refused.headers['retry-after']]).toEqual(['429 rate_limited', '50']);
+    for (const rejected of [await test(), await other()]) {
+      expect([codeOf(rejected), rejected.headers['retry-after']]).toEqual(['429 rate_limited', '50']);
     }
     expect((await test({ token: 'admin|webhooks:manage|conta-2' })).status).toBe(202);
   });

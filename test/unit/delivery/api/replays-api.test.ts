@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { replayRecord } from '../../../../lambdas/delivery/api/answers.ts';
+import { replayRecord } from '../../../../lambdas/delivery/api/responses.ts';
 import { makeStage, type Stage, type StageRequest } from '../../../support/stage.ts';
-import { answer } from '../builders.ts';
+import { aResponse } from '../builders.ts';
 
 /* The responses of {base_url} for replays (`docs/en/deliveries.md`). Worlds check the messages that a replay sends. */
 
@@ -26,7 +26,7 @@ const show = async (id: string) => (await stage.request('GET', `${path}/${id}`))
 /** Publishes one event per second. The only attempt of each event fails. */
 const fail = async (count: number) => {
   for (let event = 0; event < count; event++) {
-    stage.answers.push(answer(500));
+    stage.answers.push(aResponse(500));
     stage.publishEvent();
     await stage.pass(1_000);
   }
@@ -98,9 +98,9 @@ describe('the request to start a replay', () => {
     ],
     [null, [' wrong_type']],
   ])('is rejected with every finding: %j', async (body, findings) => {
-    const refused = await stage.request('POST', path, { body });
-    expect([refused.status, refused.json.code]).toEqual([422, 'validation_failed']);
-    const found = refused.json.errors.map(({ pointer, code }: Record<string, string>) => `${pointer} ${code}`);
+    const rejected = await stage.request('POST', path, { body });
+    expect([rejected.status, rejected.json.code]).toEqual([422, 'validation_failed']);
+    const found = rejected.json.errors.map(({ pointer, code }: Record<string, string>) => `${pointer} ${code}`);
     expect(found.toSorted()).toEqual(findings);
   });
 

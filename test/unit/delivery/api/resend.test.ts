@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { resendRefusal } from '../../../../lambdas/delivery/api/resend.ts';
+import { resendError } from '../../../../lambdas/delivery/api/resend.ts';
 import { makeApplyOutcome } from '../../../../lambdas/delivery/transitions.ts';
 import { makeStage, type Stage, schedule } from '../../../support/stage.ts';
-import { aDelivery, answer, aRecord, aWebhook, failure, internalError, noon } from '../builders.ts';
+import { aDelivery, aRecord, aResponse, aWebhook, failure, internalError, noon } from '../builders.ts';
 
 /*
  * A resend starts a new schedule, or makes the next attempt at once without a charge (`docs/en/deliveries.md`). `transitions.test.ts` and
@@ -18,7 +18,7 @@ beforeEach(async () => {
 const hour = 3_600_000;
 const resend = () => stage.request('POST', `/v1/webhooks/demanda.criada/entregas/${stage.only().id}/reenvio`);
 /** Publishes the event and makes its first attempt end with this outcome. */
-const failOnce = async (first: (typeof stage.answers)[number] = answer(500)) => {
+const failOnce = async (first: (typeof stage.answers)[number] = aResponse(500)) => {
   stage.answers.push(first);
   stage.publishEvent();
   await stage.pass(0);
@@ -27,7 +27,7 @@ const failOnce = async (first: (typeof stage.answers)[number] = answer(500)) => 
 describe('a resend of a delivery in a final state', () => {
   it('starts a new schedule under the same id and continues the attempt numbers', async () => {
     const attempts = schedule.length + 1;
-    stage.answers.push(...Array.from({ length: 2 * attempts }, () => answer(500)));
+    stage.answers.push(...Array.from({ length: 2 * attempts }, () => aResponse(500)));
     stage.publishEvent();
     await stage.settle();
     await stage.pass(hour);
@@ -56,9 +56,9 @@ describe('a resend of a delivery in a final state', () => {
 
 describe('a resend of a waiting delivery', () => {
   it.each([
-    ['its receiver requested a longer wait', answer(503, { 'retry-after': '86400' }), 60_000, false],
-    ['its message is lost', answer(500), 125_000, true],
-    ['the sweeper has not sent its message', answer(503, { 'retry-after': '7200' }), 2 * hour, true],
+    ['its receiver requested a longer wait', aResponse(503, { 'retry-after': '86400' }), 60_000, false],
+    ['its message is lost', aResponse(500), 125_000, true],
+    ['the sweeper has not sent its message', aResponse(503, { 'retry-after': '7200' }), 2 * hour, true],
   ])('makes the next attempt immediately if %s', async (_, first, wait, isLost) => {
     await failOnce(first);
     if (isLost) stage.lose('retries');
@@ -70,12 +70,12 @@ describe('a resend of a waiting delivery', () => {
   });
 
   it.each([
-    ['a wait in the queue', answer(500), 4_500],
-    ['a wait for the sweeper', answer(429, { 'retry-after': '7200' }), 2 * hour],
+    ['a wait in the queue', aResponse(500), 4_500],
+    ['a wait for the sweeper', aResponse(429, { 'retry-after': '7200' }), 2 * hour],
   ])('is not charged, and preserves %s if it fails', async (_, first, wait) => {
     await failOnce(first);
     await stage.pass(1_000);
-    stage.answers.push(answer(429, { 'retry-after': '80000' }));
+    stage.answers.push(aResponse(429, { 'retry-after': '80000' }));
     await resend();
     await stage.settle();
     expect(stage.only()).toMatchObject({ state: 'delivered', attempt: 4, charged: 1 });
@@ -85,7 +85,7 @@ describe('a resend of a waiting delivery', () => {
   });
 
   it('makes the earlier message of the attempt stale while the attempt is in flight', async () => {
-    stage.answers.push(answer(500), { ...answer(200), takesMs: 10_000 });
+    stage.answers.push(aResponse(500), { ...aResponse(200), takesMs: 10_000 });
     stage.publishEvent();
     await stage.pass(2_000);
     await resend();
@@ -121,5 +121,5 @@ describe('an expedited attempt', () => {
 
 it('rejects a resend for an earlier registration if the current registration is suspended', () => {
   const webhook = aWebhook({ webhookId: 'webhook-2', status: 'suspended', suspensionReason: 'operator' });
-  expect(resendRefusal(aDelivery(), webhook)).toBe('webhook_suspended');
+  expect(resendError(aDelivery(), webhook)).toBe('webhook_suspended');
 });

@@ -6,7 +6,7 @@ import {
 import type { AttemptOutcome } from '../../../../lambdas/delivery/delivery.ts';
 import { type Slowness, unknownSlowness, withSlowAttempts } from '../../../../lambdas/delivery/lanes/slowness.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
-import { aDelivery, answer, attemptWith, aWebhook, failure, internalError, noon, success } from '../builders.ts';
+import { aDelivery, aResponse, attemptWith, aWebhook, failure, internalError, noon, success } from '../builders.ts';
 import { encryption } from '../test-keyring.ts';
 
 /* The rules for slow attempts and for their cancellation in a busy process (`docs/delivery.md`, steps 3 and 4). */
@@ -35,7 +35,7 @@ const timing = (circumstances: Circumstances = {}) => {
     tracker: {
       recordQuick: () => void note('quick'),
       recordSlow: async () => void note('slow'),
-      recordQuickAnswer: async () => void note('quick again'),
+      recordQuickResponse: async () => void note('quick again'),
     },
     ...{ after: systemTime.after, now: Date.now, elapsed: Date.now, turn: async () => {}, lane: 'first' },
     ...changes,
@@ -50,7 +50,7 @@ const timing = (circumstances: Circumstances = {}) => {
 const [failed, internal] = [failure(), internalError()];
 
 /** A step of an attempt, a number of milliseconds that pass, or the end. `stalled` means 2,001 ms in which no timer fires. */
-type Step = 'onResolving' | 'onAnswered' | 'stalled' | number | AttemptOutcome;
+type Step = 'onResolving' | 'onResponse' | 'stalled' | number | AttemptOutcome;
 
 const watched = async (circumstances: Circumstances, steps: readonly Step[]) => {
   const watch = timing(circumstances);
@@ -64,8 +64,8 @@ const watched = async (circumstances: Circumstances, steps: readonly Step[]) => 
 };
 
 const held = { ...slow, reachedAt: noon - 59_999 };
-const answered = ['onResolving', 'onAnswered'] as const;
-const withoutAnswer = failure({ result: 'connection', status: null });
+const responded = ['onResolving', 'onResponse'] as const;
+const withoutResponse = failure({ result: 'connection', status: null });
 
 describe('an attempt without a response 2 s after name resolution started', () => {
   it.each<[string, Circumstances, readonly Step[], string[]]>([
@@ -91,7 +91,7 @@ describe('an attempt without a response 2 s after name resolution started', () =
     [
       'is slow if its last header arrived late but before the timer fired',
       {},
-      ['onResolving', 'stalled', 'onAnswered', success],
+      ['onResolving', 'stalled', 'onResponse', success],
       ['2001 slow'],
     ],
     ['is not counted as quick when it ends', {}, ['onResolving', 2_000, success], ['2000 slow', '2000 checks']],
@@ -102,20 +102,20 @@ describe('an attempt without a response 2 s after name resolution started', () =
 
 describe('the end of an attempt', () => {
   it.each<[string, Slowness, readonly Step[], string[]]>([
-    ['a quick success', unknownSlowness, ['onResolving', 1_999, 'onAnswered', success], ['1999 quick']],
-    ['a quick failure', unknownSlowness, [...answered, failed], ['0 quick']],
-    ['an internal error', unknownSlowness, [...answered, internal], []],
-    ['a success of a slow webhook after its hold', slow, [...answered, success], ['0 quick', '0 quick again']],
-    ['a success of a slow webhook during its hold', held, [...answered, success], ['0 quick']],
-    ['a quick 500 of a slow webhook after its hold', slow, [...answered, failed], ['0 quick', '0 quick again']],
-    ['no response of a slow webhook after its hold', slow, ['onResolving', withoutAnswer], ['0 quick']],
+    ['a quick success', unknownSlowness, ['onResolving', 1_999, 'onResponse', success], ['1999 quick']],
+    ['a quick failure', unknownSlowness, [...responded, failed], ['0 quick']],
+    ['an internal error', unknownSlowness, [...responded, internal], []],
+    ['a success of a slow webhook after its hold', slow, [...responded, success], ['0 quick', '0 quick again']],
+    ['a success of a slow webhook during its hold', held, [...responded, success], ['0 quick']],
+    ['a quick 500 of a slow webhook after its hold', slow, [...responded, failed], ['0 quick', '0 quick again']],
+    ['no response of a slow webhook after its hold', slow, ['onResolving', withoutResponse], ['0 quick']],
   ])('records a quick attempt and may end the slowness: %s', async (_, slowness, steps, expected) => {
     expect((await watched({ slowness }, steps)).did).toEqual(expected);
   });
 
   it('stops the timer, and waits until the slow attempt is stored', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const tracker = { recordQuick: () => {}, recordSlow: () => promise, recordQuickAnswer: async () => {} };
+    const tracker = { recordQuick: () => {}, recordSlow: () => promise, recordQuickResponse: async () => {} };
     const { end, did } = await watched({ tracker }, ['onResolving', 2_000]);
     const done = end(failed).then(() => did.push('ended'));
     await new Promise(setImmediate);
@@ -132,9 +132,9 @@ describe('the time before name resolution', () => {
     const { promise: opened, resolve } = Promise.withResolvers<void>();
     const attempt = attemptWith({
       encryption: { decrypt: (encrypted, binding) => opened.then(() => encryption.decrypt(encrypted, binding)) },
-      post: async ({ onAnswered }) => {
-        onAnswered?.();
-        return answer(200);
+      post: async ({ onResponse }) => {
+        onResponse?.();
+        return aResponse(200);
       },
       now: Date.now,
     });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AttemptDependencies } from '../../../../lambdas/delivery/attempt/attempt.ts';
 import type { PostFailure, PostOutcome } from '../../../../lambdas/platform/egress/guarded-post.ts';
 import type { FailureCause } from '../../../../lambdas/platform/egress/network-error.ts';
-import { aDelivery, answer, aRecord, attemptWith, aWebhook, fakeNetwork, noon, secret } from '../builders.ts';
+import { aDelivery, aRecord, aResponse, attemptWith, aWebhook, fakeNetwork, noon, secret } from '../builders.ts';
 import { encryptAlike } from '../test-keyring.ts';
 
 /* The request of an attempt, and the outcome of each response (`docs/en/receiving.md`, `docs/delivery.md`, steps 4 and 5). */
@@ -15,7 +15,7 @@ const attemptOver = (posted: PostOutcome, changes: Partial<AttemptDependencies> 
 };
 
 const sentFor = async (...[webhook, delivery]: Parameters<ReturnType<typeof attemptWith>>) => {
-  const { attempt, requests } = attemptOver(answer(200));
+  const { attempt, requests } = attemptOver(aResponse(200));
   await attempt(webhook, delivery);
   const [request] = requests;
   if (!request) throw new Error('The attempt sent no request.');
@@ -54,14 +54,14 @@ describe('a request to a receiver', () => {
 
 describe('an attempt with a response', () => {
   it.each([200, 201, 204, 299])('succeeds with status %i', async status => {
-    const outcome = await attemptOver(answer(status, {}, 'ok')).attempt(aWebhook(), aDelivery({ attempt: 3 }));
+    const outcome = await attemptOver(aResponse(status, {}, 'ok')).attempt(aWebhook(), aDelivery({ attempt: 3 }));
     const record = aRecord({ number: 3, durationMs: 12, result: 'delivered', status, response: 'ok' });
     expect(outcome).toEqual({ outcome: 'delivered', record });
   });
 
   const failing = [100, 199, 300, 301, 302, 307, 400, 401, 403, 404, 408, 409, 422, 429, 500, 502, 503, 599];
   it.each([...failing, 410])('fails with status %i, and only 410 suspends the webhook', async status => {
-    const outcome = await attemptOver(answer(status)).attempt(aWebhook(), aDelivery());
+    const outcome = await attemptOver(aResponse(status)).attempt(aWebhook(), aDelivery());
     expect(outcome).toMatchObject({ outcome: status === 410 ? 'gone' : 'failed', record: { result: 'http', status } });
   });
 
@@ -81,7 +81,9 @@ describe('an attempt with a response', () => {
 
   it('does not store a credential that the receiver echoes', async () => {
     const encryptedAuthorization = encryptAlike('Bearer s3cr3t-t0ken', 'conta-1/demanda.criada/autorizacao');
-    const { attempt } = attemptOver(answer(401, {}, '{"authorization":"Bearer s3cr3t-t0ken","token":"s3cr3t-t0ken"}'));
+    const { attempt } = attemptOver(
+      aResponse(401, {}, '{"authorization":"Bearer s3cr3t-t0ken","token":"s3cr3t-t0ken"}'),
+    );
     const outcome = await attempt(aWebhook({ encryptedAuthorization }), aDelivery());
     expect(outcome.record.response).toBe('{"authorization":"***","token":"***"}');
   });
@@ -89,7 +91,7 @@ describe('an attempt with a response', () => {
 
 describe('internal errors', () => {
   it('include a credential that cannot be decrypted, and no request is sent', async () => {
-    const { attempt, requests } = attemptOver(answer(200));
+    const { attempt, requests } = attemptOver(aResponse(200));
     const made = await attempt(aWebhook({ encryptedAuthorization: encryptAlike('x', 'another/binding') }), aDelivery());
     expect(made).toMatchObject({ outcome: 'internal_error', record: { result: 'internal', status: null } });
     expect(requests).toEqual([]);
@@ -97,7 +99,7 @@ describe('internal errors', () => {
 
   it('are stored without their messages, which may contain secrets', async () => {
     const open = () => Promise.reject(new Error('canary-7f3a'));
-    const { attempt } = attemptOver(answer(200), { encryption: { decrypt: open } });
+    const { attempt } = attemptOver(aResponse(200), { encryption: { decrypt: open } });
     expect(JSON.stringify(await attempt(aWebhook(), aDelivery()))).not.toContain('canary-7f3a');
   });
 });

@@ -29,8 +29,9 @@ const failures: Readonly<Record<string, () => Promise<Situation>>> = {
     await once(server, 'close');
     return { port };
   },
-  'conexao reiniciada: it drops the connection': () => answering(socket => socket.destroy()),
-  'conexao reiniciada: it closes within the headers': () => answering(socket => socket.end('HTTP/1.1 200 OK\r\nX-Cut')),
+  'conexao reiniciada: it drops the connection': () => respondWith(socket => socket.destroy()),
+  'conexao reiniciada: it closes within the headers': () =>
+    respondWith(socket => socket.end('HTTP/1.1 200 OK\r\nX-Cut')),
   'conexao reiniciada: it resets during the handshake': () => overTcp(socket => socket.resetAndDestroy()),
   'conexao resposta_invalida: not HTTP': () => saying('SSH-2.0-OpenSSH_9.6\r\n'),
   'conexao resposta_invalida: Content-Length and Transfer-Encoding': () =>
@@ -51,7 +52,7 @@ const failures: Readonly<Record<string, () => Promise<Situation>>> = {
   'tls autoassinado: self-signed': () => untrusted(presenting({})),
   'tls autoassinado: with the root of a private authority': () => untrusted(presentingChain(3)),
   'tls versao_tls: TLS 1.1 only': () =>
-    answering(() => {}, { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }),
+    respondWith(() => {}, { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }),
   'tls versao_tls: a response with TLS 1.1': () => overTcp(socket => socket.once('data', () => socket.write(oldHello))),
   'tls bytes_demais: a chain of 95 KiB': async () => {
     const { port, stop } = await startHugeChain(host);
@@ -60,7 +61,7 @@ const failures: Readonly<Record<string, () => Promise<Situation>>> = {
   },
   'tls null: not TLS': () => overTcp(socket => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
   'tls null: DHE only': () =>
-    answering(() => {}, { ciphers: 'DHE-RSA-AES128-GCM-SHA256', dhparam: 'auto', maxVersion: 'TLSv1.2' }, true),
+    respondWith(() => {}, { ciphers: 'DHE-RSA-AES128-GCM-SHA256', dhparam: 'auto', maxVersion: 'TLSv1.2' }, true),
   'dns nome_inexistente: the name does not exist': () => resolvedBy({ code: 3 }),
   'dns sem_resposta: an unresponsive name server': () => resolvedBy('silent'),
   'dns sem_resposta: a name server that fails': () => resolvedBy({ code: 2 }),
@@ -72,9 +73,10 @@ const failures: Readonly<Record<string, () => Promise<Situation>>> = {
     connectTimeoutMs: 50,
   }),
   'tempo_esgotado ao_conectar: the deadline expires': async () => ({ port: 0, isSilent: true, deadlineMs: 50 }),
-  'tempo_esgotado sem_cabecalhos: silent after the connection': () => briefly(overTcp(() => {})),
-  'tempo_esgotado sem_cabecalhos: silent after the request': () => briefly(answering(() => {})),
-  'tempo_esgotado sem_cabecalhos: stops within the headers': () => briefly(saying('HTTP/1.1 200 OK\r\nX-Slow: ')),
+  'tempo_esgotado sem_cabecalhos: silent after the connection': () => withShortDeadline(overTcp(() => {})),
+  'tempo_esgotado sem_cabecalhos: silent after the request': () => withShortDeadline(respondWith(() => {})),
+  'tempo_esgotado sem_cabecalhos: stops within the headers': () =>
+    withShortDeadline(saying('HTTP/1.1 200 OK\r\nX-Slow: ')),
 };
 
 describe('an attempt ends with', () => {
@@ -111,7 +113,7 @@ async function attemptAt({ port, ca, resolve, isSilent = false, deadlineMs = 20_
   return toAttemptRecord((await attempt(aWebhook({ url: `https://${host}/` }), aDelivery())).record);
 }
 
-async function briefly(situation: Promise<Situation>): Promise<Situation> {
+async function withShortDeadline(situation: Promise<Situation>): Promise<Situation> {
   return { ...(await situation), deadlineMs: 300 };
 }
 
@@ -120,10 +122,10 @@ async function untrusted(situation: Promise<Situation>): Promise<Situation> {
 }
 
 function saying(text: string): Promise<Situation> {
-  return answering(socket => socket.write(text));
+  return respondWith(socket => socket.write(text));
 }
 
-async function answering(act: (socket: Socket) => void, options: TlsOptions = {}, isRsa = false): Promise<Situation> {
+async function respondWith(act: (socket: Socket) => void, options: TlsOptions = {}, isRsa = false): Promise<Situation> {
   const pair = await certify(undefined, isRsa);
   return overTls({ key: pair.private, cert: pair.cert, ...options }, pair.cert, act);
 }
@@ -164,10 +166,12 @@ async function overTcp(act: (socket: Socket) => void): Promise<Situation> {
 const oldHello = Buffer.from([22, 3, 2, 0, 42, 2, 0, 0, 38, 3, 2, ...Array(32).fill(1), 0, 0xc0, 0x13, 0]);
 
 /** Starts a name server that returns a code (RFC 1035 section 4.1.1) or an IPv6 address, or does not respond. */
-async function resolvedBy(answer: { readonly code?: number; readonly ipv6?: boolean } | 'silent'): Promise<Situation> {
+async function resolvedBy(
+  dnsResponse: { readonly code?: number; readonly ipv6?: boolean } | 'silent',
+): Promise<Situation> {
   const server = createSocket('udp4', (question, { port, address }) => {
-    if (answer === 'silent') return;
-    const { code = 0, ipv6 = false } = answer;
+    if (dnsResponse === 'silent') return;
+    const { code = 0, ipv6 = false } = dnsResponse;
     const end = question.indexOf(0, 12) + 5;
     const hasRecord = ipv6 && question[end - 3] === 28;
     const header = Buffer.from(question.subarray(0, 12));
@@ -181,7 +185,7 @@ async function resolvedBy(answer: { readonly code?: number; readonly ipv6?: bool
   await once(server, 'listening');
   onTestFinished(() => void server.close());
   const newNameServer = () => {
-    const timeout = answer === 'silent' ? 50 : 10_000; // on a busy computer, the response may take long
+    const timeout = dnsResponse === 'silent' ? 50 : 10_000; // on a busy computer, the response may take long
     const resolver = new Resolver({ timeout, maxTimeout: timeout, tries: 1 });
     resolver.setServers([`127.0.0.1:${server.address().port}`]);
     return resolver;

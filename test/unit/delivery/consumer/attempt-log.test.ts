@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { makeStage, type Stage } from '../../../support/stage.ts';
-import { answer } from '../builders.ts';
+import { aResponse } from '../builders.ts';
 
 /* The log line and the metrics of an attempt, which operators and alarms use (`docs/logs.md`, `docs/runbook.md`). */
 
@@ -18,7 +18,7 @@ const lines = async () => {
 };
 
 it('an attempt logs one line without the URL, the body or the response', async () => {
-  stage.answers.push(answer(500, {}, 'canary-response'));
+  stage.answers.push(aResponse(500, {}, 'canary-response'));
   const written = await lines();
   const ids = { deliveryId: stage.only().id, account: 'conta-1', event: 'demanda.criada', messageId, attempt: 1 };
   const outcome = { result: 'http', cause: null, status: 500, durationMs: 0, host: 'receiver.example.com' };
@@ -36,8 +36,8 @@ const error = { cause: null, errorCode: '', durationMs: 1 };
 const ours = { InternalError: 1 };
 
 it.each([
-  ['a success', answer(200), { Delivered: 1 }, {}],
-  ['a failure', answer(401), { Delivered: 0 }, {}],
+  ['a success', aResponse(200), { Delivered: 1 }, {}],
+  ['a failure', aResponse(401), { Delivered: 0 }, {}],
   ['a blocked address', { ...error, outcome: 'blocked' }, { Delivered: 0, Blocked: 1 }, { Blocked: 1 }],
   ['an internal error', { ...error, outcome: 'internal_error' }, { Delivered: 0, ...ours }, ours],
 ] as const)('counts an attempt that ends with %s, and for tests only internal errors', async (...row) => {

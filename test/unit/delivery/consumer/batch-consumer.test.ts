@@ -26,7 +26,7 @@ const consume = async (remaining: number, { random = 0.5, lag = 0 } = {}) => {
     },
     sqs: sqs as Pick<SQSClient, 'send'>,
     ...{ queueUrl: 'http://queue', describe: () => ({}), attemptTimeoutMs: 15_000, maxInFlight: 100 },
-    ...{ hasRoomFor: () => true, elapsed: () => moment, random: () => random },
+    ...{ hasCapacityFor: () => true, elapsed: () => moment, random: () => random },
     pause: async milliseconds => {
       await systemTime.turn();
       moment += milliseconds + lag;
@@ -34,10 +34,10 @@ const consume = async (remaining: number, { random = 0.5, lag = 0 } = {}) => {
   });
   const record: Pick<SQSRecord, 'messageId' | 'attributes'> = { messageId: 'a', attributes: {} as never };
   const context: Partial<Context> = { getRemainingTimeInMillis: () => remaining };
-  const answer = consumer({ Records: [record as SQSRecord] }, context as Context);
+  const response = consumer({ Records: [record as SQSRecord] }, context as Context);
   for (let round = 0; round < 10; round++) await new Promise(setImmediate);
   attempt.resolve('processed');
-  return { failures: (await answer).batchItemFailures.length, attempts, receives };
+  return { failures: (await response).batchItemFailures.length, attempts, receives };
 };
 
 it.each([

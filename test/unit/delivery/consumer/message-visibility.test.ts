@@ -13,17 +13,17 @@ const recordOf = (id: number) => {
 };
 
 /** Creates a queue that rejects each receipt handle this many times. */
-const queueThat = (refuses: Record<string, number> = {}) => {
+const makeQueue = (rejections: Record<string, number> = {}) => {
   const calls: Record<string, number>[] = [];
-  const left = new Map(Object.entries(refuses));
+  const remaining = new Map(Object.entries(rejections));
   const send = async ({ input: { Entries = [] } }: ChangeMessageVisibilityBatchCommand) => {
     calls.push(Object.fromEntries(Entries.map(entry => [entry.ReceiptHandle, entry.VisibilityTimeout])));
-    const refused = Entries.filter(({ ReceiptHandle = '' }) => {
-      const times = left.get(ReceiptHandle) ?? 0;
-      left.set(ReceiptHandle, times - 1);
+    const failed = Entries.filter(({ ReceiptHandle = '' }) => {
+      const times = remaining.get(ReceiptHandle) ?? 0;
+      remaining.set(ReceiptHandle, times - 1);
       return times > 0;
     });
-    return { Failed: refused.map(({ Id }) => ({ Id, Code: 'InternalError', SenderFault: false })) };
+    return { Failed: failed.map(({ Id }) => ({ Id, Code: 'InternalError', SenderFault: false })) };
   };
   const telemetry = fakeTelemetry();
   const sqs = { send } as unknown as Pick<SQSClient, 'send'>;
@@ -32,13 +32,13 @@ const queueThat = (refuses: Record<string, number> = {}) => {
 };
 
 it('hides the messages of one turn in calls of ten', async () => {
-  const { shed, calls } = queueThat();
+  const { shed, calls } = makeQueue();
   await Promise.all(Array.from({ length: 23 }, (_, id) => shed(recordOf(id))));
   expect(calls.map(call => Object.keys(call).length)).toEqual([10, 10, 3]);
 });
 
 it('sheds a message for 1 s, hides one for whole seconds, and retries once if SQS rejects the change', async () => {
-  const { hide, shed, calls, telemetry } = queueThat({ 'handle-2': 1, 'handle-3': 2 });
+  const { hide, shed, calls, telemetry } = makeQueue({ 'handle-2': 1, 'handle-3': 2 });
   await Promise.all([hide(recordOf(1), 501), hide(recordOf(2), 59_001), shed(recordOf(3))]);
   expect(calls).toEqual([
     { 'handle-1': 1, 'handle-2': 60, 'handle-3': 1 },

@@ -66,8 +66,8 @@ describe('a rejected event', () => {
   it('has its account and event in the log, but not in the notice', async () => {
     stage.publish({ id_conta: 'conta-1', event: 'demanda.criada' });
     await stage.pass(1);
-    const refused = stage.lines.find(line => line.includes('event.rejected'));
-    expect(refused).toContain('"account":"conta-1","event":"demanda.criada"');
+    const line = stage.lines.find(line => line.includes('event.rejected'));
+    expect(line).toContain('"account":"conta-1","event":"demanda.criada"');
     expect(JSON.stringify(stage.notices())).not.toContain('conta-1');
   });
 
@@ -134,17 +134,17 @@ it('a copy of an event is dropped and logged, and causes a notice if its fields 
 describe('the notices of a process', () => {
   const startProcess = (publish: (notice: RejectionNotice) => Promise<void>) => {
     const telemetry = fakeTelemetry();
-    const refusals = makeRejectionNotices({ ...telemetry, publish, now: stage.now });
+    const notices = makeRejectionNotices({ ...telemetry, publish, now: stage.now });
     const add = (times: number, changes: Partial<RejectionNotice> = {}) => {
-      for (let message = 0; message < times; message++) refusals.add(notice({ messageId: `m-${message}`, ...changes }));
+      for (let message = 0; message < times; message++) notices.add(notice({ messageId: `m-${message}`, ...changes }));
     };
-    return { ...refusals, add, telemetry };
+    return { ...notices, add, telemetry };
   };
 
   it('are limited to ten per clock minute and reason, for all senders together', async () => {
     const sent: RejectionNotice[] = [];
     const { add, settled } = startProcess(async one => void sent.push(one));
-    const count = (wanted: string) => sent.filter(({ reason }) => reason === wanted).length;
+    const count = (expected: string) => sent.filter(({ reason }) => reason === expected).length;
     add(8);
     add(8, { sender: 'AIDAUSER' });
     add(1, { reason: 'id_reused' });

@@ -16,7 +16,7 @@ beforeEach(() => {
 
 /** Enters a key as often as it is admitted, at most `max` times. Returns the functions that free the slots. */
 const fill = (key: string, max = 1_000) =>
-  Array.from({ length: max }, () => limit.enter(key)).filter(leave => leave !== undefined);
+  Array.from({ length: max }, () => limit.acquire(key)).filter(leave => leave !== undefined);
 /** Finishes this many messages of a key at once, while one message remains in flight. */
 const finish = (key: string, count: number) => {
   const [leaveFirst] = fill(key, 1);
@@ -67,16 +67,16 @@ describe('the number of slots of a webhook in a fast lane', () => {
 });
 
 it('a process with a single webhook receives as many messages as the webhook has slots, or more after 100 ms', () => {
-  expect(limit.hasRoomFor(10)).toBe(true);
+  expect(limit.hasCapacityFor(10)).toBe(true);
   fill('one', 15);
-  expect([10, 11].map(limit.hasRoomFor)).toEqual([true, false]);
+  expect([10, 11].map(limit.hasCapacityFor)).toEqual([true, false]);
   moment += 100;
-  expect(limit.hasRoomFor(11)).toBe(false);
+  expect(limit.hasCapacityFor(11)).toBe(false);
   moment += 1;
-  expect(limit.hasRoomFor(11)).toBe(true);
+  expect(limit.hasCapacityFor(11)).toBe(true);
   moment -= 1;
   fill('another', 1);
-  expect(limit.hasRoomFor(11)).toBe(true);
+  expect(limit.hasCapacityFor(11)).toBe(true);
 });
 
 it.each([
@@ -89,14 +89,14 @@ it.each([
   [60, 1, 1, 2],
 ])('in a slow lane, %i processes with %i webhooks have %i slots each, or %i on request', (...numbers) => {
   const [processes, webhooks, ...expected] = numbers;
-  const webhook = { webhooks, ofOthers: 0, finished: 0, isQuick: true };
+  const webhook = { webhooks, othersInFlight: 0, finished: 0, isQuick: true };
   const shares = [false, true].map(isRequested => slowLaneSlots(processes)({ ...webhook, isRequested }));
   expect(shares).toEqual(expected);
 });
 
 it('the webhooks that share a slow lane include the new webhook', () => {
   limit = makeConcurrencyLimit(slowLaneSlots(1), 500, () => 0);
-  for (const key of ['a', 'b', 'c']) limit.enter(key);
+  for (const key of ['a', 'b', 'c']) limit.acquire(key);
   expect(fill('d', 200)).toHaveLength(87);
 });
 
@@ -109,9 +109,9 @@ describe('a process is busy', () => {
   });
 
   it('for all webhooks if a tenth of its capacity is occupied', () => {
-    for (let at = 0; at < 29; at++) limit.enter(`webhook ${at}`);
+    for (let at = 0; at < 29; at++) limit.acquire(`webhook ${at}`);
     expect(limit.isBusy('another')).toBe(false);
-    limit.enter('webhook 29');
+    limit.acquire('webhook 29');
     expect(limit.isBusy('another')).toBe(true);
   });
 });

@@ -8,7 +8,7 @@ import {
   withSlowAttempts,
 } from '../../../../lambdas/delivery/lanes/slowness.ts';
 import { makeStage } from '../../../support/stage.ts';
-import { answer, noon } from '../builders.ts';
+import { aResponse, noon } from '../builders.ts';
 
 /* The rules by which a webhook becomes slow and quick again (`docs/delivery.md`, step 3). */
 
@@ -77,7 +77,7 @@ describe('a slow webhook', () => {
 it('the stored slowness contains no URL, credential or secret of the webhook', async () => {
   const stage = makeStage();
   await stage.register();
-  stage.answers.push({ ...answer(200), takesMs: 3_000 }, { ...answer(200), takesMs: 3_000 });
+  stage.answers.push({ ...aResponse(200), takesMs: 3_000 }, { ...aResponse(200), takesMs: 3_000 });
   for (let event = 0; event < 2; event++) stage.publishEvent();
   await stage.pass(5_000);
   const stored = stage.items().find(({ id }) => String(id).startsWith('slowness#'));

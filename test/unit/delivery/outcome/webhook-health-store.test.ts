@@ -60,7 +60,7 @@ it.each<[keyof typeof acts, Partial<Webhook>, Partial<Webhook>, unknown, Partial
   expect(await acts[act](store, aWebhook(read))).toBe(result);
   const Key = webhookKey('conta-1', 'demanda.criada');
   const { Item = {} } = await dynamo(new GetCommand({ TableName: 'Webhooks', Key }));
-  const { unannounced, announcementShard: _, announcementAt: __, ...stored } = Item;
+  const { pendingAnnouncement, announcementShard: _, announcementAt: __, ...stored } = Item;
   const { reported, ...changes } = after;
-  expect({ ...stored, reported: unannounced?.type }).toEqual({ ...aWebhook(changes), reported });
+  expect({ ...stored, reported: pendingAnnouncement?.type }).toEqual({ ...aWebhook(changes), reported });
 });

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type AttemptRecord, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { failureCauses } from '../../../../lambdas/delivery/failure-causes.ts';
-import { partAnswers } from '../../../../lambdas/delivery/store/answer-item.ts';
 import { packAttempt, unpackAttempt } from '../../../../lambdas/delivery/store/attempt-records.ts';
+import { splitResponses } from '../../../../lambdas/delivery/store/response-item.ts';
 import type { FailureCause } from '../../../../lambdas/platform/egress/network-error.ts';
 import { aDelivery, aRecord, noon } from '../builders.ts';
 
@@ -22,8 +22,8 @@ it('a packed attempt is unpacked without changes', () => {
     cause: fc.constant(null),
     status: fc.option(fc.integer({ min: 200, max: 999 })),
   });
-  const stored = fc.constantFrom<Pick<AttemptRecord, 'response' | 'answerId'>>(
-    ...[{ response: null }, { response: '' }, { response: 'in the head' }, { response: null, answerId: 'Ab3_-E9' }],
+  const stored = fc.constantFrom<Pick<AttemptRecord, 'response' | 'responseId'>>(
+    ...[{ response: null }, { response: '' }, { response: 'in the head' }, { response: null, responseId: 'Ab3_-E9' }],
   );
   fc.assert(
     fc.property(record, stored, (fields, response) => {
@@ -41,6 +41,6 @@ it.each(Object.keys(failureCauses) as FailureCause[])('a packed attempt retains 
 it('a response expires after 60 days, and is not in a head that expires later', () => {
   const ended = settled(aDelivery({ attempts: [aRecord()] }), 'delivered', noon);
   const after = (days: number) => noon / 1_000 + days * 86_400;
-  expect(partAnswers(ended, after(30)).answers).toEqual([]);
-  expect(partAnswers(ended, after(90)).answers).toMatchObject([{ response: 'oops', ttl: after(60) }]);
+  expect(splitResponses(ended, after(30)).responses).toEqual([]);
+  expect(splitResponses(ended, after(90)).responses).toMatchObject([{ response: 'oops', ttl: after(60) }]);
 });

@@ -16,17 +16,17 @@ afterAll(() => database.stop());
 const clock = frozenClock();
 beforeEach(() => clock.set(noon));
 
-let made = 0;
-const freshId = () => `evt_${String(++made).padStart(27, '0')}`;
-const outcome = (id = freshId(), text = 'own'): Delivery =>
+let idCount = 0;
+const newId = () => `evt_${String(++idCount).padStart(27, '0')}`;
+const outcome = (id = newId(), text = 'own'): Delivery =>
   settled(aDelivery({ id, attempt: 2, charged: 1, attempts: [aRecord({ response: text })] }), 'delivered', clock.now());
 const outcomes = (count: number) => Array.from({ length: count }, () => outcome());
 
-type Trouble = (input: Statements, write: (input: Statements) => Promise<Answers>) => Promise<Answers>;
+type Fault = (input: Statements, write: (input: Statements) => Promise<BatchOutput>) => Promise<BatchOutput>;
 type Statements = { Statements: readonly { Parameters: readonly unknown[] }[] };
-type Answers = { Responses?: object[]; $metadata?: object };
+type BatchOutput = { Responses?: object[]; $metadata?: object };
 const named = (name: string) => Object.assign(new Error(name), { name });
-const troubles = {
+const faults = {
   answered: (input, write) => write(input),
   lost: async (input, write) => {
     await write(input);
@@ -51,16 +51,16 @@ const troubles = {
     await write(input);
     throw new SyntaxError('Unexpected end of JSON input');
   },
-} satisfies Record<string, Trouble>;
+} satisfies Record<string, Fault>;
 
-const storeWith = (...met: (keyof typeof troubles)[]) => {
+const storeWith = (...plannedFaults: (keyof typeof faults)[]) => {
   const calls: string[] = [];
   const send = async (command: { input: Statements }) => {
     const isTogether = command instanceof BatchExecuteStatementCommand;
     calls.push(isTogether ? `${command.input.Statements?.length}` : command instanceof PutCommand ? 'put' : 'read');
     if (!isTogether) return database.dynamo(command as never);
     const write = (input: Statements) => database.dynamo(new BatchExecuteStatementCommand(input as never));
-    return troubles[met.shift() ?? 'answered'](command.input as Statements, write as never);
+    return faults[plannedFaults.shift() ?? 'answered'](command.input as Statements, write as never);
   };
   const store = makeDeliveryStore({
     ...clock.time,
@@ -82,7 +82,7 @@ it('outcomes of one turn are stored in calls of 25, and a single outcome with a 
 
 it('only the first of two outcomes with one id is stored, and all other outcomes are stored', async () => {
   const { read, createAll } = storeWith();
-  const id = freshId();
+  const id = newId();
   const [one, other] = [outcome(id, 'one'), outcome(id, 'other')];
   expect((await createAll([one, other, outcome()])).toSorted()).toEqual([false, true, true]);
   expect(await read([id])).toHaveLength(1);
@@ -100,7 +100,7 @@ it('an outcome replaces an expired delivery with its id', async () => {
 
 it('an outcome is reported as stored only if the table contains it, for any failures of calls', async () => {
   const plans = fc.record({
-    steps: fc.array(fc.constantFrom(...(Object.keys(troubles) as (keyof typeof troubles)[])), { maxLength: 4 }),
+    steps: fc.array(fc.constantFrom(...(Object.keys(faults) as (keyof typeof faults)[])), { maxLength: 4 }),
     sizes: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 4 }),
     isTaken: fc.func(fc.boolean()),
   });

@@ -3,8 +3,8 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { itemSize } from '@emissor/cloud/dynamodb/attribute-values';
 import { afterAll, expect, it } from 'vitest';
 import { businessEvents } from '../../../../lambdas/delivery/intake/event-catalogue.ts';
-import { partAnswers } from '../../../../lambdas/delivery/store/answer-item.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
+import { splitResponses } from '../../../../lambdas/delivery/store/response-item.ts';
 import { EVENT_NAMES } from '../../../../lambdas/webhooks/webhook.ts';
 import { startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, aRecord, noon } from '../builders.ts';
@@ -29,11 +29,11 @@ it.each(EVENT_NAMES)('the head of a delivery is under 1 kB with ten records: %s'
     attempts: Array.from({ length: 10 }, (_, at) => ({ ...record, number: at + 1 })),
     wait: { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0, claimedUntil: noon },
   });
-  const item = itemFromDelivery(partAnswers(delivery, undefined).head);
-  expect(itemSize(await kept(item))).toBeLessThan(1_000);
+  const item = itemFromDelivery(splitResponses(delivery, undefined).head);
+  expect(itemSize(await storedItem(item))).toBeLessThan(1_000);
 });
 
-async function kept(Item: object) {
+async function storedItem(Item: object) {
   const table = { TableName: 'Deliveries' };
   const { id, part } = Item as { id: string; part: string };
   await database.dynamo(new PutCommand({ ...table, Item }));

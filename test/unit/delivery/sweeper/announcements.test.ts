@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { makeOperatorStore } from '../../../../ops/stores/operator-store.ts';
 import { makeStage, type Stage } from '../../../support/stage.ts';
-import { answer, noon } from '../builders.ts';
+import { aResponse, noon } from '../builders.ts';
 
 /* The announcements on the operators' topic, and the sample function in `docs/publishing.md` that receives them. */
 
@@ -13,7 +13,7 @@ it('the sample notifies the owner of a webhook of each announcement, and ignores
   const stage = makeStage([]); // one attempt each
   await stage.register();
   const attempt = async (status: number) => {
-    stage.answers.push(answer(status));
+    stage.answers.push(aResponse(status));
     stage.publishEvent();
     await stage.pass(0);
   };
@@ -59,7 +59,7 @@ it('a sweep publishes the other announcements if one fails, then fails, and a la
   const accounts = ['conta-1', 'conta-2'];
   for (const accountId of accounts) {
     await stage.register({ accountId });
-    stage.answers.push(answer(410));
+    stage.answers.push(aResponse(410));
     stage.publishEvent({ id_conta: accountId });
     await stage.pass(0);
   }

@@ -3,7 +3,7 @@ import { deliveryIdOf } from '../../../../lambdas/delivery/intake/event.ts';
 import { readPage, sectionOf } from '../../../support/markdown-page.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 import { makeStage, type Stage } from '../../../support/stage.ts';
-import { answer, noon } from '../../delivery/builders.ts';
+import { aResponse, noon } from '../../delivery/builders.ts';
 
 // An operator knows only the account and the day ("I got nothing since yesterday"). The code of the functions reproduces each
 // cause, and the output of the commands contains the words that the runbook explains.
@@ -65,7 +65,7 @@ const deliver = async (responses: Parameters<typeof stage.answers.push>, changes
   stage.answers.push(...responses);
   await publish(changes);
 };
-const delayed = (...args: Parameters<typeof answer>) => ({ ...answer(...args), takesMs: 12 });
+const delayed = (...args: Parameters<typeof aResponse>) => ({ ...aResponse(...args), takesMs: 12 });
 
 const eventsOf = ['events', 'list', '--account', 'conta-1', '--since', '24h'] as const;
 const webhooksOf = ['webhooks', 'list', '--account', 'conta-1'] as const;
@@ -87,14 +87,14 @@ const causes: readonly [string, () => Promise<unknown>, ...RegExp[]][] = [
   ],
   [
     'The webhook is suspended',
-    () => deliver([answer(410)]),
+    () => deliver([aResponse(410)]),
     /held +its webhook is suspended: gone\./,
     /suspended \(suspenso\) +gone/,
   ],
   [
     'Its events are still held',
     async () => {
-      await deliver([answer(410)]);
+      await deliver([aResponse(410)]);
       await stage.pass(hour);
       await stage.webhooks.reactivate('conta-1', 'demanda.criada', stage.now());
     },
@@ -104,7 +104,7 @@ const causes: readonly [string, () => Promise<unknown>, ...RegExp[]][] = [
     'The receiver is slow',
     async () => {
       await stage.slowDown();
-      await deliver([{ ...answer(200), takesMs: 10_000 }]);
+      await deliver([{ ...aResponse(200), takesMs: 10_000 }]);
     },
     /pending .*Its receiver has been slow since 2026-11-20T12:00:00\.000Z/,
     / +- +2026-11-20T12:00:00\.000Z$/,
@@ -157,7 +157,7 @@ describe('"I got nothing since yesterday"', () => {
 
   it.each([
     ['its first message', []],
-    ['the message of a later attempt', [answer(500)]],
+    ['the message of a later attempt', [aResponse(500)]],
   ])('lists and finds an event that waits during an outage of the store by %s', async (_message, earlier) => {
     await stage.register();
     stage.answers.push(...earlier);

@@ -167,7 +167,7 @@ describe('deliveries replay --cancel', () => {
   const cancel = (replay = id) => run(`deliveries replay ${options} --cancel ${replay}`);
   const startReplay = async (changes: Partial<Replay> = {}) => {
     const latest = await replays.findLatest(webhook.accountId, webhook.eventName);
-    const range = { from: noon - 1, to: noon, wanted: 'failed' } as const;
+    const range = { from: noon - 1, to: noon, sourceState: 'failed' } as const;
     const progress = { state: 'running', startedAt: noon, sent: 26, pass: 1 } as const;
     await replays.start({ id, ...webhook, webhookId: 'webhook-1', ...range, ...progress, ...changes }, latest);
   };

@@ -10,7 +10,7 @@ import {
   makeRequestLimits,
   requestLimits,
 } from '../../../../lambdas/delivery/api/request-limits.ts';
-import { makeWithoutWebhook } from '../../../../lambdas/delivery/intake/without-webhook.ts';
+import { makeUnregisteredEvents } from '../../../../lambdas/delivery/intake/unregistered-events.ts';
 import { withSlowAttempts } from '../../../../lambdas/delivery/lanes/slowness.ts';
 import { makeSlownessStore } from '../../../../lambdas/delivery/lanes/slowness-store.ts';
 import type { Replay } from '../../../../lambdas/delivery/replay/replay.ts';
@@ -42,7 +42,7 @@ afterAll(async () => {
 const time = now();
 const log = { info: () => {}, warn: () => {}, error: () => {} };
 const aReplay = (id: string): Replay => ({
-  ...{ id, accountId: account, eventName, webhookId: 'webhook-1', state: 'running', wanted: 'failed' },
+  ...{ id, accountId: account, eventName, webhookId: 'webhook-1', state: 'running', sourceState: 'failed' },
   ...{ from: time - 1, to: time, startedAt: time, sent: 0, pass: 1 },
 });
 
@@ -97,10 +97,10 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
     await limits.countTest(account);
     await limits.countResend(account, eventName);
   },
-  'delivery/intake/without-webhook.ts': async () => {
-    const withoutWebhook = makeWithoutWebhook({ ...store('Deliveries'), log });
-    withoutWebhook.note(account, eventName, time);
-    await withoutWebhook.settled();
+  'delivery/intake/unregistered-events.ts': async () => {
+    const unregisteredEvents = makeUnregisteredEvents({ ...store('Deliveries'), log });
+    unregisteredEvents.record(account, eventName, time);
+    await unregisteredEvents.settled();
   },
   'webhooks/webhook-store.ts': () => makeWebhookStore(store('Webhooks')).create(aWebhook({ accountId: account })),
   'stores/operator-store.ts': () => makeOperatorStore(store('Webhooks')).suspend(account, 'mensagem.recebida'),

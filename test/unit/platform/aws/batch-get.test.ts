@@ -58,8 +58,8 @@ describe('batchGet', () => {
 
   it('repeats the call for unprocessed keys, and fails after three calls', async () => {
     const unprocessed = { Users: { Keys: [{ userId: 'u1' }] } };
-    const answers: object[] = [{ UnprocessedKeys: unprocessed }, { Responses: { Users: [{ userId: 'u1' }] } }];
-    const dynamo = (async () => answers.shift() ?? { UnprocessedKeys: unprocessed }) as never;
+    const responses: object[] = [{ UnprocessedKeys: unprocessed }, { Responses: { Users: [{ userId: 'u1' }] } }];
+    const dynamo = (async () => responses.shift() ?? { UnprocessedKeys: unprocessed }) as never;
     const keys = [user('u1')];
     expect(await batchGet(dynamo, keys)).toEqual([{ userId: 'u1' }]);
     await expect(batchGet(dynamo, keys)).rejects.toBeInstanceOf(UnprocessedKeysError);
@@ -131,9 +131,9 @@ describe('batched reads', () => {
 
   it('fail only for the callers of a failed call', async () => {
     const failure = new Error('down');
-    const answers = [Promise.reject(failure), Promise.resolve({ Responses: { Users: [{ userId: 'u1' }] } })];
-    answers[0]?.catch(() => {});
-    const read = makeBatchedReads((() => answers.shift()) as never);
+    const responses = [Promise.reject(failure), Promise.resolve({ Responses: { Users: [{ userId: 'u1' }] } })];
+    responses[0]?.catch(() => {});
+    const read = makeBatchedReads((() => responses.shift()) as never);
     const both = await Promise.allSettled([read([user('u1')]), read([user('u2'), user('u3')])]);
     expect(both).toMatchObject([{ reason: failure }, { reason: failure }]);
     expect(await read([user('u1')])).toEqual([{ userId: 'u1' }]);

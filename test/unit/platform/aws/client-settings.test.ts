@@ -13,10 +13,10 @@ import {
 import { makeRequestHandler } from '../../../../lambdas/platform/aws/request-handler.ts';
 import { closeNow, listen } from '../../../../tools/support/listen.ts';
 
-type Answer = (response: ServerResponse, request: { readonly Key?: unknown }) => void;
+type Respond = (response: ServerResponse, request: { readonly Key?: unknown }) => void;
 
-/** A fake AWS service that sends `answers` in order, then the requested item, and records request headers. */
-let answers: Answer[];
+/** A fake AWS service that sends `plannedResponses` in order, then the requested item, and records request headers. */
+let plannedResponses: Respond[];
 let headers: IncomingMessage['headers'][];
 let connections: Set<unknown>;
 const server = createServer((request, response) => {
@@ -24,16 +24,16 @@ const server = createServer((request, response) => {
   connections.add(request.socket);
   const parts: Buffer[] = [];
   request.on('data', part => parts.push(part));
-  request.on('end', () => (answers.shift() ?? found)(response, JSON.parse(Buffer.concat(parts).toString())));
+  request.on('end', () => (plannedResponses.shift() ?? found)(response, JSON.parse(Buffer.concat(parts).toString())));
 });
-const found: Answer = (response, { Key }) => response.end(JSON.stringify({ Item: Key }));
-const lost: Answer = response => response.destroy();
-const half: Answer = response => {
+const found: Respond = (response, { Key }) => response.end(JSON.stringify({ Item: Key }));
+const lost: Respond = response => response.destroy();
+const half: Respond = response => {
   response.writeHead(200, { 'content-length': 100 }).write('{"Item":');
   setImmediate(() => response.destroy());
 };
 const failing =
-  (status: number, type: string, date = new Date()): Answer =>
+  (status: number, type: string, date = new Date()): Respond =>
   response =>
     response.writeHead(status, { date: date.toUTCString() }).end(JSON.stringify({ __type: type, message: 'no' }));
 const throttled = failing(400, 'ProvisionedThroughputExceededException');
@@ -42,7 +42,7 @@ let client: DynamoDBDocumentClient;
 let dynamo: Dynamo;
 const port = await listen(server);
 beforeEach(() => {
-  answers = [];
+  plannedResponses = [];
   headers = [];
   connections = new Set();
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', `http://127.0.0.1:${port}`);
@@ -78,21 +78,21 @@ describe("a function's AWS client", () => {
     );
   });
 
-  it.each<[string, Answer[], number]>([
+  it.each<[string, Respond[], number]>([
     ['throttled', [throttled, throttled], 3],
     ['failed by a server error', [failing(500, 'InternalServerError')], 2],
     ['interrupted before the response', [lost, lost], 3],
     ['interrupted within the response', [half, half], 3],
   ])('repeats a call that was %s, and returns the number of tries', async (_name, responses, attempts) => {
-    answers = responses;
+    plannedResponses = responses;
     expect(await read()).toMatchObject({ Item: { id: 'a' }, $metadata: { attempts } });
   });
 
-  it.each<[string, Answer[], number]>([
+  it.each<[string, Respond[], number]>([
     ['interrupted three times', [half, half, half], 3],
     ['rejected', [failing(400, 'ValidationException')], 1],
   ])('does not repeat a call that was %s', async (_name, responses, attempts) => {
-    answers = responses;
+    plannedResponses = responses;
     const error = await read().catch((reason: unknown) => reason);
     expect(error).toMatchObject({ $metadata: { attempts } });
     expect(isUnavailable(error)).toBe(attempts === 3);
@@ -100,7 +100,7 @@ describe("a function's AWS client", () => {
 
   it('signs again with the time from AWS if its own clock is wrong', async () => {
     const there = new Date(Date.now() + 3_600_000);
-    answers = [failing(400, 'InvalidSignatureException', there)];
+    plannedResponses = [failing(400, 'InvalidSignatureException', there)];
     await read();
     expect(headers.map(one => String(one['x-amz-date']).slice(0, 11))).toEqual([
       compact(new Date()).slice(0, 11),
@@ -111,7 +111,7 @@ describe("a function's AWS client", () => {
   it('aborts a call if the service accepts the connection but does not respond', async () => {
     const settings = { ...dynamoSettings(), requestHandler: makeRequestHandler({ timeout: 50 }) };
     const impatient = makeDocumentClient(settings);
-    answers = [() => {}, () => {}, () => {}];
+    plannedResponses = [() => {}, () => {}, () => {}];
     const call = impatient.send(get);
     await expect(call).rejects.toMatchObject({ name: 'TimeoutError', message: '127.0.0.1: no response within 50 ms' });
     expect(headers).toHaveLength(3);
@@ -119,7 +119,7 @@ describe("a function's AWS client", () => {
   });
 
   it('ends a call at once if its signal aborts, and does not start a call with an aborted signal', async () => {
-    answers = [() => {}];
+    plannedResponses = [() => {}];
     const end = new AbortController();
     const ended = expect(read(end.signal)).rejects.toMatchObject({ name: 'AbortError' });
     await expect.poll(() => headers).toHaveLength(1);
@@ -132,7 +132,7 @@ describe("a function's AWS client", () => {
   it('fails a call if the connection switches protocols, which causes neither a response nor an error', async () => {
     const handler = makeRequestHandler({ timeout: 50 });
     const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n';
-    answers = [({ socket }) => socket?.end(switching)];
+    plannedResponses = [({ socket }) => socket?.end(switching)];
     await expect(handler.handle(requestTo(port))).rejects.toMatchObject({ name: 'TimeoutError' });
     handler.destroy?.();
   });

@@ -9,7 +9,7 @@ import type { TlsReceiver } from './tls-receiver.ts';
 const addresses = [1, 2, 3, 4, 5].map(last => `93.184.217.${last}`);
 const [first = '', second = '', third = ''] = addresses;
 const resolve = async () => addresses;
-const hosts = (meant: readonly { host: string | undefined }[]) => meant.map(({ host }) => host);
+const hosts = (targets: readonly { host: string | undefined }[]) => targets.map(({ host }) => host);
 
 // An attempt tries at most three checked addresses in random order until one accepts a connection.
 
@@ -18,9 +18,9 @@ describe('the addresses of a host', () => {
     'are tried one after another if connections fail with %s, and the last failure is returned',
     async code => {
       const fates = new Map([[first, code]]);
-      const { meant, post } = await start(say(ok), { resolve, fates });
+      const { targets, post } = await start(say(ok), { resolve, fates });
       expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
-      expect(hosts(meant)).toEqual([first, second]);
+      expect(hosts(targets)).toEqual([first, second]);
       for (const address of addresses) fates.set(address, code);
       expect(await post({ ...request, accountId: 'other' })).toMatchObject({ outcome: 'connection', errorCode: code });
     },
@@ -29,52 +29,52 @@ describe('the addresses of a host', () => {
   it('are tried for the connect timeout each, up to three addresses', async () => {
     useVirtualTime();
     const fates = new Map(addresses.map(address => [address, 'silent' as const]));
-    const { meant, post } = await start(say(ok), { resolve, fates });
+    const { targets, post } = await start(say(ok), { resolve, fates });
     const outcome = post({ ...request, connectTimeoutMs: 50 });
     for (const count of [1, 2, 3]) {
-      await runLoopUntil(() => meant.length === count && vi.getTimerCount() === 2);
+      await runLoopUntil(() => targets.length === count && vi.getTimerCount() === 2);
       vi.advanceTimersByTime(50);
     }
     expect(await outcome).toMatchObject({ outcome: 'timeout', cause: 'connecting', durationMs: 150 });
-    expect(hosts(meant)).toEqual([first, second, third]);
+    expect(hosts(targets)).toEqual([first, second, third]);
   });
 
   it('are tried only within the deadline', async () => {
     useVirtualTime();
     const fates = new Map(addresses.map(address => [address, 'silent' as const]));
-    const { meant, post } = await start(say(ok), { resolve, fates });
+    const { targets, post } = await start(say(ok), { resolve, fates });
     const outcome = post({ ...request, connectTimeoutMs: 500, deadlineMs: 900 });
     for (const [count, milliseconds] of [
       [1, 500],
       [2, 400],
     ] as const) {
-      await runLoopUntil(() => meant.length === count && vi.getTimerCount() === 2);
+      await runLoopUntil(() => targets.length === count && vi.getTimerCount() === 2);
       vi.advanceTimersByTime(milliseconds);
     }
     expect(await outcome).toMatchObject({ outcome: 'timeout', durationMs: 900 });
-    expect(meant).toHaveLength(2);
+    expect(targets).toHaveLength(2);
   });
 
   it('are not tried after one has accepted a connection, because the receiver could receive the event twice', async () => {
-    const { meant, receiver, post } = await start(inTurn(reset, say(ok)), { resolve });
+    const { targets, receiver, post } = await start(inTurn(reset, say(ok)), { resolve });
     expect(await post(request)).toMatchObject({ outcome: 'connection', errorCode: 'ECONNRESET' });
-    expect(meant).toHaveLength(1);
+    expect(targets).toHaveLength(1);
     expect(receiver.requests).toHaveLength(1);
   });
 
   it('are not tried after a TLS failure', async () => {
-    const { meant, post } = await start(say(ok), { resolve, trust: false });
+    const { targets, post } = await start(say(ok), { resolve, trust: false });
     expect(await post(request)).toMatchObject({ outcome: 'tls' });
-    expect(meant).toHaveLength(1);
+    expect(targets).toHaveLength(1);
   });
 
   it('are tried in a random order in each attempt', async () => {
     const draws = [0.99, 0.5, 0];
     const fates = new Map(addresses.map(address => [address, 'ECONNREFUSED' as const]));
-    const { meant, post } = await start(say(ok), { resolve, fates, random: () => draws.shift() ?? 0 });
+    const { targets, post } = await start(say(ok), { resolve, fates, random: () => draws.shift() ?? 0 });
     await post(request);
     await post(request);
-    expect(hosts(meant)).toEqual([addresses[4], addresses[2], addresses[0], first, second, third]);
+    expect(hosts(targets)).toEqual([addresses[4], addresses[2], addresses[0], first, second, third]);
   });
 
   it('are picked without duplicates, and all orders are equally frequent', () => {
@@ -116,8 +116,8 @@ describe('the connect timeout', () => {
       setImmediate(busy);
       return resolve();
     };
-    const { meant, post } = await start(say(ok), { resolve: resolveThenBusy });
+    const { targets, post } = await start(say(ok), { resolve: resolveThenBusy });
     expect(await post({ ...request, connectTimeoutMs: 50 })).toMatchObject({ outcome: 'response', status: 200 });
-    expect(meant).toHaveLength(1);
+    expect(targets).toHaveLength(1);
   });
 });

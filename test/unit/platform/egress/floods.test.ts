@@ -47,24 +47,24 @@ describe('the connection to a receiver that floods is closed', () => {
   });
 });
 
-const answer = (records: RecordWriter): Buffer => records.record('data', Buffer.from(ok));
+const httpResponse = (records: RecordWriter): Buffer => records.record('data', Buffer.from(ok));
 
 describe('a reusable connection', () => {
   /** Starts a receiver that responds. Returns it with its connections. */
-  const startAnswering = async () => {
+  const startResponding = async () => {
     const connections: HostileConnection[] = [];
     const { post, sockets } = await startHostile(async connection => {
       connections.push(connection);
-      await connection.write(answer(connection.records));
+      await connection.write(httpResponse(connection.records));
     });
     return { connections, post, sockets };
   };
 
   it.each<[string, Flood['burst']]>([
     ...floods.filter(({ version }) => !version).map(({ name, burst }) => [name, burst] as [string, Flood['burst']]),
-    ['a response without a request', answer],
+    ['a response without a request', httpResponse],
   ])('is closed and replaced if it is idle and receives a flood of %s', async (_case, burst) => {
-    const { connections, post, sockets } = await startAnswering();
+    const { connections, post, sockets } = await startResponding();
     await post(request);
     await sendFlood(connections[0] as HostileConnection, burst);
     expect(sockets[0]?.bytesRead).toBeLessThan(maxBytes);
@@ -73,7 +73,7 @@ describe('a reusable connection', () => {
   });
 
   it('may change its keys, because each attempt and each idle time has its own budget', async () => {
-    const { connections, post } = await startAnswering();
+    const { connections, post } = await startResponding();
     for (let attempt = 0; attempt < 40; attempt++) {
       expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
       const { records, write } = connections[0] as HostileConnection;
@@ -86,7 +86,7 @@ describe('a reusable connection', () => {
     let requests = 0;
     const { post } = await startHostile(async ({ records, write, reset }) => {
       requests += 1;
-      if (requests !== 2) return write(answer(records));
+      if (requests !== 2) return write(httpResponse(records));
       await write(records.keyUpdate(true));
       return reset();
     });
@@ -98,7 +98,7 @@ describe('a reusable connection', () => {
 
 describe('a handshake', () => {
   it.each([1, 100])('in records of %i bytes is accepted', async fragment => {
-    const { post } = await startHostile(async ({ records, write }) => write(answer(records)), {
+    const { post } = await startHostile(async ({ records, write }) => write(httpResponse(records)), {
       version: 'TLSv1.2',
       fragment,
     });

@@ -10,10 +10,10 @@ import type { Play } from './tls-receiver.ts';
 
 describe('the request', () => {
   it('is a POST to the checked address, with the name in SNI and Host', async () => {
-    const { receiver, meant, post } = await start(say(ok));
+    const { receiver, targets, post } = await start(say(ok));
     const body = '{"a":"ação"}';
     expect(await post({ ...request, body })).toMatchObject({ outcome: 'response', status: 200, bodyStart: 'ok' });
-    expect(meant).toEqual([{ host: publicAddress, port: 443 }]);
+    expect(targets).toEqual([{ host: publicAddress, port: 443 }]);
     const [received] = receiver.requests;
     expect(received?.serverName).toBe('receiver.example.com');
     const [head = '', sent = ''] = received?.text.split('\r\n\r\n') ?? [];
@@ -36,9 +36,9 @@ describe('the request', () => {
     ['https://Receiver.Example.Com./', 'receiver.example.com', 'receiver.example.com', 443],
     [`https://${publicAddress}:8443/`, `${publicAddress}:8443`, false, 8443],
   ])('is sent to %s with host %s', async (url, host, serverName, port) => {
-    const { receiver, meant, post } = await start(say(ok));
+    const { receiver, targets, post } = await start(say(ok));
     expect(await post({ ...request, url })).toMatchObject({ outcome: 'response', status: 200 });
-    expect(meant).toEqual([{ host: publicAddress, port }]);
+    expect(targets).toEqual([{ host: publicAddress, port }]);
     expect(receiver.requests[0]?.serverName).toBe(serverName);
     expect(receiver.requests[0]?.text).toContain(`\r\nhost: ${host}\r\n`);
   });
@@ -57,9 +57,9 @@ describe('failures', () => {
     async code => {
       const resolve = async () => [publicAddress, otherAddress];
       const fates = new Map([publicAddress, otherAddress].map(address => [address, code]));
-      const { meant, post } = await start(say(ok), { resolve, fates });
+      const { targets, post } = await start(say(ok), { resolve, fates });
       expect(await post(request)).toMatchObject({ outcome: 'internal_error', errorCode: code });
-      expect(meant).toHaveLength(1);
+      expect(targets).toHaveLength(1);
     },
   );
 
@@ -137,22 +137,22 @@ describe('the SSRF guard', () => {
     ['https://receiver.example.com/', [publicAddress, '10.0.0.1']],
     ['https://169.254.169.254.sslip.io/', ['169.254.169.254']],
   ])('blocks %s with addresses %j without connecting', async (url, addresses) => {
-    const { meant, post } = await start(say(ok), { resolve: async () => addresses });
+    const { targets, post } = await start(say(ok), { resolve: async () => addresses });
     expect(await post({ ...request, url })).toMatchObject({ outcome: 'blocked' });
-    expect(meant).toEqual([]);
+    expect(targets).toEqual([]);
   });
 
   it('resolves once per attempt, so DNS rebinding cannot replace a checked address', async () => {
-    const answers = [[publicAddress], ['127.0.0.1'], [otherAddress], ['169.254.169.254']];
+    const resolvedAddresses = [[publicAddress], ['127.0.0.1'], [otherAddress], ['169.254.169.254']];
     let resolutions = 0;
-    const { meant, post } = await start(say(ok), { resolve: async () => answers[resolutions++] ?? [] });
+    const { targets, post } = await start(say(ok), { resolve: async () => resolvedAddresses[resolutions++] ?? [] });
     expect(await post(request)).toMatchObject({ outcome: 'response' });
     expect(resolutions).toBe(1);
     expect(await post(request)).toMatchObject({ outcome: 'blocked' }); // even though a connection is still open
     expect(await post(request)).toMatchObject({ outcome: 'response' });
     expect(await post(request)).toMatchObject({ outcome: 'blocked' });
     expect(resolutions).toBe(4);
-    expect(meant.map(({ host }) => host)).toEqual([publicAddress, otherAddress]);
+    expect(targets.map(({ host }) => host)).toEqual([publicAddress, otherAddress]);
   });
 });
 
@@ -178,13 +178,13 @@ describe('reusable connections', () => {
 
   it('are not reused for another address of the name or another name at the address', async () => {
     let address = publicAddress;
-    const { receiver, meant, post } = await start(say(ok), { resolve: async () => [address] });
+    const { receiver, targets, post } = await start(say(ok), { resolve: async () => [address] });
     await post(request);
     address = otherAddress;
     await post(request);
     expect(receiver.requests.map(({ connection }) => connection)).toEqual([1, 2]);
     expect(await post({ ...request, url: 'https://other.example.com/' })).toMatchObject({ outcome: 'tls' });
-    expect(meant.map(({ host }) => host)).toEqual([publicAddress, otherAddress, otherAddress]);
+    expect(targets.map(({ host }) => host)).toEqual([publicAddress, otherAddress, otherAddress]);
   });
 
   it('are replaced once by a new connection if the receiver closed them without sending a byte', async () => {
@@ -197,7 +197,7 @@ describe('reusable connections', () => {
   it('are replaced if they break while the request is written', async () => {
     const { receiver, connections, post } = await start(say(ok));
     await post(request);
-    for (const socket of Object.values(connections.kept.freeSockets).flat()) {
+    for (const socket of Object.values(connections.reusable.freeSockets).flat()) {
       const broken = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
       if (socket) socket.write = () => socket.destroy(broken) === undefined;
     }
@@ -237,10 +237,10 @@ describe('reusable connections', () => {
   });
 
   it('are limited to 200 for any number of hosts', async () => {
-    const { meant, post, connections } = await start(say(ok), { names: { dns: ['*.example.com'] } });
+    const { targets, post, connections } = await start(say(ok), { names: { dns: ['*.example.com'] } });
     for (let host = 0; host < 300; host++) await post({ ...request, url: `https://r${host}.example.com/` });
-    expect(meant).toHaveLength(300);
-    const open = () => Object.keys(connections.kept.freeSockets);
+    expect(targets).toHaveLength(300);
+    const open = () => Object.keys(connections.reusable.freeSockets);
     await expect.poll(open).toHaveLength(200); // the last surplus connection is closing
     expect(open().some(name => name.includes('r299.example.com'))).toBe(true);
     expect(open().some(name => name.includes('r0.example.com'))).toBe(false);

@@ -18,9 +18,9 @@ describe('the timing of a POST', () => {
     ['a blocked host', { resolve: async () => ['10.0.0.1'] }, 'blocked', 0],
     ['an unknown name', { resolve: () => Promise.reject(new ResolutionError('not_found', '')) }, 'dns', 0],
   ])('reports a response once, and only if there is one: %s', async (_case, situation, outcome, times) => {
-    const onAnswered = vi.fn();
-    expect(await outcomeOf(say(ok), { onAnswered }, situation)).toMatchObject({ outcome });
-    expect(onAnswered).toHaveBeenCalledTimes(times);
+    const onResponse = vi.fn();
+    expect(await outcomeOf(say(ok), { onResponse }, situation)).toMatchObject({ outcome });
+    expect(onResponse).toHaveBeenCalledTimes(times);
   });
 
   it('measures the time from name resolution to the last header, without the body', async () => {
@@ -47,7 +47,7 @@ describe('a POST that is given up', () => {
 
   it.each<[string, Situation, (started: Awaited<ReturnType<typeof start>>) => boolean]>([
     ['resolving', { resolve: () => new Promise(() => {}) }, () => true],
-    ['connecting', { fates: new Map([[publicAddress, 'silent']]) }, ({ meant }) => meant.length === 1],
+    ['connecting', { fates: new Map([[publicAddress, 'silent']]) }, ({ targets }) => targets.length === 1],
     ['waiting for headers', {}, ({ receiver }) => receiver.requests.length === 1],
   ])('ends at once while %s', async (_case, situation, isThere) => {
     useVirtualTime();
@@ -75,18 +75,18 @@ describe('a POST that is given up', () => {
   });
 
   it('does not start if its signal has already aborted', async () => {
-    const { meant, post } = await start(say(ok));
+    const { targets, post } = await start(say(ok));
     expect(await post({ ...request, signal: AbortSignal.abort() })).toMatchObject({ outcome: 'given_up' });
-    expect(meant).toEqual([]);
+    expect(targets).toEqual([]);
   });
 
   it('has a response if its last header has arrived, and only stops reading the body', async () => {
     useVirtualTime(); // reading would take 1 s, which never passes
     const abort = new AbortController();
-    const answered = Promise.withResolvers<void>();
+    const responded = Promise.withResolvers<void>();
     const text = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome';
-    const outcome = outcomeOf(say(text), { signal: abort.signal, onAnswered: answered.resolve });
-    await answered.promise;
+    const outcome = outcomeOf(say(text), { signal: abort.signal, onResponse: responded.resolve });
+    await responded.promise;
     let turns = 0;
     await runLoopUntil(() => ++turns === 5);
     abort.abort();

@@ -67,13 +67,13 @@ interface Situation extends Partial<Omit<GuardedPostDependencies, 'post'>> {
 /** Starts a receiver, and a guarded POST that always connects to it. Both end with the test. */
 export const start = async (play: Play, { trust = true, names, fates, port, ...dependencies }: Situation = {}) => {
   const receiver = await startTlsReceiver(play, names);
-  const { meant, network } = loopbackNetwork(
+  const { targets, network } = loopbackNetwork(
     (await port?.(receiver)) ?? receiver.port,
     trust ? receiver.certificate : undefined,
     fates,
   );
   onTestFinished(receiver.stop);
-  return { receiver, meant, ...postVia(network, dependencies) };
+  return { receiver, targets, ...postVia(network, dependencies) };
 };
 
 export const outcomeOf = async (play: Play, changes: Partial<PostRequest> = {}, situation: Situation = {}) =>
@@ -91,7 +91,7 @@ export const startHostile = async (act: Act, handshake: Omit<HostileIdentity, 'k
 export const postVia = (network: Network, dependencies: Partial<GuardedPostDependencies> = {}) => {
   const connections = makeConnections(network);
   onTestFinished(() => {
-    connections.kept.destroy();
+    connections.reusable.destroy();
     connections.fresh.destroy();
   });
   return { connections, post: postWith({ ...dependencies, post: makePinnedPost(connections) }) };

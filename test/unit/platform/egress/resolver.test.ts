@@ -14,15 +14,15 @@ import { makeUrlValidation, registrationNameServerOptions } from '../../../../la
 import { runLoopUntil } from '../../../support/virtual-time.ts';
 
 /** The time of a response in milliseconds, and its addresses or its error code. */
-type Answer = readonly [after: number, answer: readonly string[] | string];
+type DnsResponse = readonly [after: number, answer: readonly string[] | string];
 
 const never = new AbortController().signal;
 
 /** Resolves a name in virtual time. Returns the result, its time and the number of cancellations. */
-const resolveWith = async (a: Answer, aaaa: Answer): Promise<object> => {
+const resolveWith = async (a: DnsResponse, aaaa: DnsResponse): Promise<object> => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const later = ([after, answer]: Answer) =>
+  const later = ([after, answer]: DnsResponse) =>
     new Promise<string[]>((resolve, reject) => {
       const failure = Object.assign(new Error(`query ${answer}`), { code: answer });
       setTimeout(() => (typeof answer === 'string' ? reject(failure) : resolve([...answer])), after);
@@ -45,7 +45,7 @@ describe('the addresses of a name', () => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => `93.184.${index >> 8}.${index & 255}`);
   const tooMany = { fault: 'temporary', message: 'TOO_MANY_ADDRESSES' };
 
-  it.each<[string, Answer, Answer, object]>([
+  it.each<[string, DnsResponse, DnsResponse, object]>([
     ['both families', [0, four], [0, six], { addresses: [...four, ...six] }],
     ['IPv4 without IPv6', [0, four], [0, 'ENODATA'], { addresses: four }],
     ['IPv4 if the IPv6 query fails', [0, four], [0, 'ESERVFAIL'], { addresses: four }],
@@ -92,7 +92,7 @@ describe('a real name server', () => {
   const flags = { answer: 0x8180, truncatedAnswer: 0x8380 }; // with recursion available
 
   /** Returns the response to a query (RFC 1035 section 4.1), which is the query's bytes with other flags and a record. */
-  const answerTo = (question: Buffer, record: Buffer, flag: number): Buffer => {
+  const respondTo = (question: Buffer, record: Buffer, flag: number): Buffer => {
     const header = Buffer.from(question.subarray(0, 12));
     header.writeUInt16BE(flag, 2);
     header.writeUInt16BE(1, 6); // one record
@@ -113,7 +113,7 @@ describe('a real name server', () => {
       const type = question.readUInt16BE(question.indexOf(0, 12) + 1);
       queries.push(type);
       const isLost = queries.filter(other => other === type).length <= lost;
-      if (types.includes(type) && !isLost) socket.send(answerTo(question, record, flag), from.port, from.address);
+      if (types.includes(type) && !isLost) socket.send(respondTo(question, record, flag), from.port, from.address);
     });
     socket.bind(0, '127.0.0.1');
     await once(socket, 'listening');

@@ -6,7 +6,8 @@ import { runLoopUntil, useVirtualTime } from '../../../support/virtual-time.ts';
 import { outcomeOf, request, say, start } from './posting.ts';
 import type { Play } from './tls-receiver.ts';
 
-const answer = (body: string): string => `HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+const httpResponse = (body: string): string =>
+  `HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
 // Responses are untrusted. At most 1 KiB is read, and the webhook's credentials are masked.
 describe('a response', () => {
@@ -19,7 +20,7 @@ describe('a response', () => {
 
   it('contains the first KiB of text, truncated between characters', async () => {
     const body = `a${'ã'.repeat(1_000)}`;
-    expect(await outcomeOf(say(answer(body)))).toMatchObject({ bodyStart: `a${'ã'.repeat(511)}` });
+    expect(await outcomeOf(say(httpResponse(body)))).toMatchObject({ bodyStart: `a${'ã'.repeat(511)}` });
   });
 
   const encoded = (headers: string, body: Uint8Array): Play => {
@@ -119,9 +120,9 @@ describe('a response', () => {
     return `HTTP/1.1 500 X\r\nTransfer-Encoding: chunked\r\n\r\n${chunks.join('')}0\r\n\r\n`;
   };
   it.each([
-    ['a short body', answer('xx'), 2, false],
-    ['a body of 1 KiB', answer('x'.repeat(1_024)), 1_024, false],
-    ['a longer body', answer('x'.repeat(1_025)), 1_024, true],
+    ['a short body', httpResponse('xx'), 2, false],
+    ['a body of 1 KiB', httpResponse('x'.repeat(1_024)), 1_024, false],
+    ['a longer body', httpResponse('x'.repeat(1_025)), 1_024, true],
     ['chunks that continue after 1 KiB', chunked(1_024, 500), 1_024, true],
     ['chunks that fill 1 KiB together', chunked(512, 512, 500), 1_024, true],
     ['a chunk across the end of 1 KiB', chunked(1_000, 500), 1_024, true],
@@ -157,7 +158,7 @@ describe('a response', () => {
   });
 
   it.each<[string, Play]>([
-    ['with its headers', say(answer('x'.repeat(3_000)))],
+    ['with its headers', say(httpResponse('x'.repeat(3_000)))],
     [
       'after its headers',
       socket => {
@@ -179,12 +180,12 @@ describe('a response', () => {
       socket.on('close', () => clearInterval(timer));
     };
     const { receiver, post } = await start(trickle);
-    const answered = Promise.withResolvers<void>();
+    const responded = Promise.withResolvers<void>();
     let hasEnded = false;
-    const reading = post({ ...request, deadlineMs: 15_000, onAnswered: answered.resolve }).finally(() => {
+    const reading = post({ ...request, deadlineMs: 15_000, onResponse: responded.resolve }).finally(() => {
       hasEnded = true;
     });
-    await answered.promise;
+    await responded.promise;
     for (const milliseconds of [300, 300, 300, 99]) {
       vi.advanceTimersByTime(milliseconds);
       let turns = 0;

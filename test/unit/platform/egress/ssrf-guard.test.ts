@@ -36,7 +36,7 @@ const allowed = [
 ];
 
 /** Addresses that attackers use, and the special IPv6 blocks, each with the document that reserves it. */
-const refused: Record<string, readonly string[]> = {
+const rejected: Record<string, readonly string[]> = {
   'Lambda Runtime API, ECS credentials, VPC DNS': ['169.254.100.1', '169.254.170.2', '169.254.169.253'],
   'instance metadata services': ['169.254.169.254', '100.100.100.200', '192.0.0.192'],
   'unspecified and loopback, RFC 4291': ['::', '::1', '0:0:0:0:0:0:0:1'],
@@ -74,7 +74,7 @@ describe('isPublicAddress', () => {
     expect(isPublicAddress(address)).toBe(true);
   });
 
-  it.each(Object.entries(refused).flatMap(([block, addresses]) => addresses.map(address => [address, block])))(
+  it.each(Object.entries(rejected).flatMap(([block, addresses]) => addresses.map(address => [address, block])))(
     'rejects %s (%s)',
     address => {
       expect(isPublicAddress(address)).toBe(false);
@@ -146,11 +146,11 @@ describe('guardAddresses', () => {
   });
 
   it('rejects the host if one address is forbidden, at any position', () => {
-    const bad = fc.constantFrom(...Object.values(refused).flat());
+    const bad = fc.constantFrom(...Object.values(rejected).flat());
     const good = fc.array(fc.constantFrom(...allowed), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(good, bad, fc.nat(6), (addresses, address, at) => {
-        return guardAddresses(addresses.toSpliced(at, 0, address)).outcome === 'refused';
+        return guardAddresses(addresses.toSpliced(at, 0, address)).outcome === 'rejected';
       }),
     );
   });
@@ -159,7 +159,7 @@ describe('guardAddresses', () => {
     ['there is no address', []],
     ['there are only IPv6 addresses', ['2606:4700::1', '2001:4860:4860::8888']],
   ])('rejects the host if %s', (_case, addresses) => {
-    expect(guardAddresses(addresses).outcome).toBe('refused');
+    expect(guardAddresses(addresses).outcome).toBe('rejected');
   });
 
   it('returns the forbidden address', () => {

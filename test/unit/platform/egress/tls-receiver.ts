@@ -118,11 +118,11 @@ export const loopbackNetwork = (
   certificate?: string,
   fates: ReadonlyMap<string, Fate> = new Map<string, Fate>(),
 ) => {
-  const meant: { readonly host: string | undefined; readonly port: number }[] = [];
+  const targets: { readonly host: string | undefined; readonly port: number }[] = [];
   const sockets: Socket[] = [];
   const network: Network = {
     connect: options => {
-      meant.push({ host: options.host, port: options.port });
+      targets.push({ host: options.host, port: options.port });
       const fate = fates.get(options.host ?? '');
       const socket = fate ? ill(fate) : connect({ ...options, host: '127.0.0.1', port });
       sockets.push(socket);
@@ -130,5 +130,5 @@ export const loopbackNetwork = (
     },
     ...(certificate !== undefined && { ca: certificate }),
   };
-  return { meant, sockets, network };
+  return { targets, sockets, network };
 };

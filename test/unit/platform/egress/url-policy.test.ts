@@ -6,7 +6,7 @@ const ownHosts = ['auth.emissor.example.net', 'Base.Emissor.example.net.'];
 
 const codesOf = (text: string): string[] => {
   const verdict = parseWebhookUrl(text, ownHosts);
-  return verdict.outcome === 'refused' ? verdict.findings.map(finding => finding.code) : [];
+  return verdict.outcome === 'rejected' ? verdict.findings.map(finding => finding.code) : [];
 };
 
 const longest = `https://receiver.example.com/${'a'.repeat(2_048 - 'https://receiver.example.com/'.length)}`;
@@ -201,7 +201,7 @@ describe('parseWebhookUrl', () => {
         ),
         text => {
           const verdict = parseWebhookUrl(text, ownHosts);
-          if (verdict.outcome === 'refused') return verdict.findings.length > 0;
+          if (verdict.outcome === 'rejected') return verdict.findings.length > 0;
           return /^https:\/\/[a-z0-9_.-]+(:\d+)?\//.test(verdict.url.href);
         },
       ),

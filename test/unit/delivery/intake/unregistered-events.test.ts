@@ -1,7 +1,10 @@
 import type { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { smokeAccount } from '../../../../lambdas/auth/principals/account.ts';
-import { makeReadWithoutWebhook, makeWithoutWebhook } from '../../../../lambdas/delivery/intake/without-webhook.ts';
+import {
+  makeReadUnregisteredEvents,
+  makeUnregisteredEvents,
+} from '../../../../lambdas/delivery/intake/unregistered-events.ts';
 import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { type FrozenClock, frozenClock } from '../../../support/clock.ts';
 import { makeStage } from '../../../support/stage.ts';
@@ -12,25 +15,25 @@ import { fakeTelemetry, noon } from '../builders.ts';
 const [minute, hour, day] = [60_000, 60 * 60_000, 24 * 60 * 60_000];
 
 /** Starts a process of the function with its own store, which responds at once by default. */
-const aProcess = (answer: () => Promise<unknown> = async () => ({})) => {
+const startProcess = (respond: () => Promise<unknown> = async () => ({})) => {
   const clock = frozenClock(noon);
   const writes: string[] = [];
   const dynamo = ({ input }: UpdateCommand) => {
     writes.push(String(input.Key?.id));
-    return answer();
+    return respond();
   };
   const { log, lines } = fakeTelemetry();
-  const process = makeWithoutWebhook({ ...clock.time, dynamo: dynamo as never, table: 'Deliveries', log });
+  const process = makeUnregisteredEvents({ ...clock.time, dynamo: dynamo as never, table: 'Deliveries', log });
   return { ...process, clock, writes, lines };
 };
 
 describe('an event without a webhook', () => {
   it('is written once per hour, account and event', () => {
-    const { note, clock, writes } = aProcess();
+    const { record, clock, writes } = startProcess();
     for (let time = 0; time < 24 * 60; time++) {
       for (const account of ['a', 'b']) {
-        note(account, 'demanda.criada', clock.now());
-        note(account, 'demanda.cancelada', clock.now());
+        record(account, 'demanda.criada', clock.now());
+        record(account, 'demanda.cancelada', clock.now());
       }
       clock.advance(minute);
     }
@@ -39,20 +42,22 @@ describe('an event without a webhook', () => {
   });
 
   it('is not written for the account of smoke tests', () => {
-    const { note, writes } = aProcess();
-    note(smokeAccount, 'demanda.criada', noon);
+    const { record, writes } = startProcess();
+    record(smokeAccount, 'demanda.criada', noon);
     expect(writes).toEqual([]);
   });
 
   it('is written again 1 minute after a failed write, which has no other effect', async () => {
-    const { note, settled, clock, writes, lines } = aProcess(() => Promise.reject(new Error('the table is down')));
+    const { record, settled, clock, writes, lines } = startProcess(() =>
+      Promise.reject(new Error('the table is down')),
+    );
     for (let second = 0; second < 60; second++) {
-      note('a', 'demanda.criada', clock.now());
+      record('a', 'demanda.criada', clock.now());
       await settled();
       clock.advance(1_000);
     }
     expect(writes).toHaveLength(1);
-    note('a', 'demanda.criada', clock.now());
+    record('a', 'demanda.criada', clock.now());
     await settled();
     expect(writes).toHaveLength(2);
     const line = ['event.not_noted', { account: 'a', event: 'demanda.criada' }];
@@ -60,8 +65,8 @@ describe('an event without a webhook', () => {
   });
 
   it('delays the end of an invocation by at most 200 ms if the table does not respond', async () => {
-    const { note, settled, writes } = aProcess(() => new Promise(() => {}));
-    note('a', 'demanda.criada', noon);
+    const { record, settled, writes } = startProcess(() => new Promise(() => {}));
+    record('a', 'demanda.criada', noon);
     await settled();
     expect(writes).toHaveLength(1);
   });
@@ -74,11 +79,11 @@ describe('the list of events without a webhook', () => {
     clock = frozenClock(noon);
     stored = { ...clock.time, dynamo: makeStage().dynamo, table: 'Deliveries' };
   });
-  const read = async () => [...(await makeReadWithoutWebhook(stored)('a'))];
+  const read = async () => [...(await makeReadUnregisteredEvents(stored)('a'))];
   /** Records an event in a new process. */
   const note = async (eventName: 'demanda.criada' | 'demanda.cancelada', acceptedAt: number) => {
-    const process = makeWithoutWebhook({ ...clock.time, ...stored, ...fakeTelemetry() });
-    process.note('a', eventName, acceptedAt);
+    const process = makeUnregisteredEvents({ ...clock.time, ...stored, ...fakeTelemetry() });
+    process.record('a', eventName, acceptedAt);
     await process.settled();
   };
 

@@ -1,18 +1,18 @@
 import { expect, it } from 'vitest';
-import { notAnswered, withPatience } from '../../../../lambdas/platform/deployment/patience.ts';
+import { noResponse, withRetries } from '../../../../lambdas/platform/deployment/retry.ts';
 import { frozenClock } from '../../../support/clock.ts';
 
 // A call is retried after transient failures, because new permissions take some seconds to become effective.
 
 const named = (name: string, more: object = {}) => Object.assign(new Error('refused'), { name, ...more });
 
-/** Makes a call with a patience of 40 s. Time passes only during pauses. */
+/** Makes a call with retries for 40 s. Time passes only during pauses. */
 async function run(failureOf: (call: number) => Error | undefined) {
   const clock = frozenClock();
   const start = clock.now();
   let calls = 0;
   const pause = async (milliseconds: number) => clock.advance(milliseconds);
-  const result = await withPatience({ now: clock.now, pause }, 40_000, async () => {
+  const result = await withRetries({ now: clock.now, pause }, 40_000, async () => {
     calls += 1;
     const failure = failureOf(calls);
     if (failure) throw failure;
@@ -23,8 +23,8 @@ async function run(failureOf: (call: number) => Error | undefined) {
 
 it('returns the result of the first successful call', async () => {
   expect(await run(() => undefined)).toEqual({ result: 'done', calls: 1, seconds: 0 });
-  const refusal = named('AccessDeniedException');
-  expect(await run(call => (call < 4 ? refusal : undefined))).toEqual({ result: 'done', calls: 4, seconds: 15 });
+  const denied = named('AccessDeniedException');
+  expect(await run(call => (call < 4 ? denied : undefined))).toEqual({ result: 'done', calls: 4, seconds: 15 });
 });
 
 it.each([
@@ -34,7 +34,7 @@ it.each([
   named('ServiceException', { $metadata: { httpStatusCode: 503 } }),
   named('TimeoutError'),
   named('Error', { code: 'ECONNRESET' }),
-  named(notAnswered),
+  named(noResponse),
 ])('fails after 40 s of %o', async failure => {
   expect(await run(() => failure)).toEqual({ result: failure.name, calls: 9, seconds: 40 });
 });

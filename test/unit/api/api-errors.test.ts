@@ -29,7 +29,7 @@ const callers = {
  * Sends a request in each language. Checks that both responses are problems (RFC 9457), have texts of the tables and differ only in them. A
  * response to HEAD has no body.
  */
-async function refusal({ method, path }: Pick<Operation, 'method' | 'path'>, sent: StageRequest) {
+async function sendAndDescribe({ method, path }: Pick<Operation, 'method' | 'path'>, sent: StageRequest) {
   const send = async (language: string, contentLanguage: string) => {
     const response = await stage.request(method, path, {
       ...sent,
@@ -120,7 +120,7 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
   const type = takesBody ? { headers: json } : {};
 
   it.each(['', 'Bearer', 'Basic eDp5'])('rejects %j without a token (RFC 6750 section 3.1)', async authorization => {
-    const missing = await refusal(operation, { headers: { authorization } });
+    const missing = await sendAndDescribe(operation, { headers: { authorization } });
     expect(missing.reported).toBe(statusAndCode(operation, 401, 'token_missing'));
     expect(missing.headers['www-authenticate']).toMatch(
       /^Bearer realm="webhooks", resource_metadata="https?:\/\/[^"\\]+\/\.well-known\/oauth-protected-resource"$/,
@@ -128,7 +128,7 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
   });
 
   it('requires a valid token', async () => {
-    const invalid = await refusal(operation, callers.stranger);
+    const invalid = await sendAndDescribe(operation, callers.stranger);
     expect(invalid.reported).toBe(statusAndCode(operation, 401, 'invalid_token'));
     expect(invalid.headers['www-authenticate']).toMatch(
       /^Bearer realm="webhooks", error="invalid_token", error_description="[^"\\]+", resource_metadata="[^"\\]+"$/,
@@ -136,12 +136,14 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
   });
 
   it('requires an administrator before it checks the scope', async () => {
-    expect((await refusal(operation, callers.member)).reported).toBe(statusAndCode(operation, 403, 'admin_required'));
+    expect((await sendAndDescribe(operation, callers.member)).reported).toBe(
+      statusAndCode(operation, 403, 'admin_required'),
+    );
   });
 
   it('requires its scope before it reads the body', async () => {
     const sent = { ...callers.unscoped, headers: text };
-    const rejected = await refusal(operation, mayHaveBody ? { ...sent, raw: 'x' } : sent);
+    const rejected = await sendAndDescribe(operation, mayHaveBody ? { ...sent, raw: 'x' } : sent);
     expect(rejected.reported).toBe(statusAndCode(operation, 403, 'insufficient_scope'));
     expect(rejected.headers['www-authenticate']).toBe(
       `Bearer realm="webhooks", error="insufficient_scope", scope="${scope}"`,
@@ -155,15 +157,17 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
     it('accepts a body of at most 16 KiB', async () => {
       const headers = takesBody ? json : text;
       const raw = 'x'.repeat(16_385);
-      expect((await refusal(operation, { ...callers.admin, headers, raw })).reported).toBe('413 payload_too_large');
-      const first = await refusal(operation, { headers: { ...callers.stranger.headers, ...headers }, raw });
+      expect((await sendAndDescribe(operation, { ...callers.admin, headers, raw })).reported).toBe(
+        '413 payload_too_large',
+      );
+      const first = await sendAndDescribe(operation, { headers: { ...callers.stranger.headers, ...headers }, raw });
       expect(first.reported).toBe('401 invalid_token');
     });
 
   if (takesBody)
     it('accepts only JSON', async () => {
       const codeOf = async (headers: StageRequest['headers'], raw: string) =>
-        (await refusal(operation, { ...callers.admin, ...(headers && { headers }), raw })).reported;
+        (await sendAndDescribe(operation, { ...callers.admin, ...(headers && { headers }), raw })).reported;
       for (const headers of [text, undefined]) expect(await codeOf(headers, '{}')).toBe('415 unsupported_media_type');
       for (const raw of ['{', ...(isBodyRequired ? [''] : [])])
         expect(await codeOf(json, raw)).toBe('400 invalid_json');
@@ -172,14 +176,14 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
   if (takesBody)
     it('rejects an unknown field even for an unknown event', async () => {
       const other = { ...operation, path: path.replace(event, 'demanda.inventada') };
-      const rejected = await refusal(other, { ...callers.admin, headers: json, raw: '{"campo":1}' });
+      const rejected = await sendAndDescribe(other, { ...callers.admin, headers: json, raw: '{"campo":1}' });
       expect(rejected.found).toContainEqual(['unknown_field']);
     });
 
   const ofOperation = Object.entries(findings).filter(([, [operationId]]) => operationId === id);
   it.each(ofOperation)('reports the finding %s', async (name, [, sent]) => {
     const content = typeof sent === 'string' ? { query: sent } : { headers: json, raw: JSON.stringify(sent) };
-    const rejected = await refusal(operation, { ...callers.admin, ...content });
+    const rejected = await sendAndDescribe(operation, { ...callers.admin, ...content });
     expect(rejected.reported).toBe(statusAndCode(operation, 422, 'validation_failed'));
     if (rejected.found) expect(rejected.found).toEqual([[name]]);
   });
@@ -188,7 +192,7 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
     it('returns 404 if the account has no webhook for the event', async () => {
       const sent = { ...callers.admin, ...(takesBody && { ...type, raw: body }) };
       for (const name of [event, 'demanda.finalizada', 'demanda.inventada', '__proto__']) {
-        const rejected = await refusal({ ...operation, path: path.replace(event, name) }, sent);
+        const rejected = await sendAndDescribe({ ...operation, path: path.replace(event, name) }, sent);
         expect(rejected.reported, name).toBe(statusAndCode(operation, 404, 'webhook_not_found'));
       }
     });
@@ -200,7 +204,7 @@ describe.each(paths)('%s', pattern => {
   it('rejects other methods before authentication (RFC 9110 section 15.5.6)', async () => {
     const allowed = operationsOf(pattern).map(({ method }) => method);
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].filter(other => !allowed.includes(other))) {
-      const rejected = await refusal({ method, path }, callers.stranger);
+      const rejected = await sendAndDescribe({ method, path }, callers.stranger);
       expect(rejected.reported, method).toBe(statusAndCode({ method }, 405, 'method_not_allowed'));
       expect(rejected.headers.allow, method).toBe(allowed.join(', '));
     }
@@ -208,7 +212,7 @@ describe.each(paths)('%s', pattern => {
 
   it('returns 404 with a trailing slash for any caller', async () => {
     for (const caller of [callers.nobody, callers.admin])
-      expect((await refusal({ method: 'GET', path: `${path}/` }, caller)).reported).toBe('404 not_found');
+      expect((await sendAndDescribe({ method: 'GET', path: `${path}/` }, caller)).reported).toBe('404 not_found');
   });
 });
 

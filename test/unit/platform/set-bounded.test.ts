@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { remember } from '../../../lambdas/platform/remember.ts';
+import { setBounded } from '../../../lambdas/platform/set-bounded.ts';
 
 it('a full cache removes the oldest entry', () => {
   const memory = new Map<string, number>();
-  for (const key of ['a', 'b', 'a', 'c']) remember(memory, key, memory.size, 2);
+  for (const key of ['a', 'b', 'a', 'c']) setBounded(memory, key, memory.size, 2);
   expect([...memory.keys()]).toEqual(['a', 'c']);
 });

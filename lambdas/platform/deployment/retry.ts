@@ -11,16 +11,16 @@ export interface Waiting {
  * Calls AWS and retries every 5 s after a transient failure. Examples are an IAM permission that is not effective yet, throttling, and an
  * unresponsive dependency. The call must be idempotent.
  *
- * @param patience - the maximum time for retries, in milliseconds
+ * @param maxRetryTime - the maximum time for retries, in milliseconds
  * @throws the last failure.
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot.html#troubleshoot_general_eventual-consistency
  */
-export async function withPatience<Result>(
+export async function withRetries<Result>(
   { now, pause }: Waiting,
-  patience: number,
+  maxRetryTime: number,
   call: () => Promise<Result>,
 ): Promise<Result> {
-  const deadline = now() + patience;
+  const deadline = now() + maxRetryTime;
   for (;;) {
     try {
       return await call();
@@ -32,7 +32,7 @@ export async function withPatience<Result>(
 }
 
 /** The error name of a self-check if a dependency did not respond. */
-export const notAnswered = 'NotAnswered';
+export const noResponse = 'NoResponse';
 
 const interval = 5_000;
 
@@ -52,7 +52,7 @@ const transient = [
   'ECONNRESET',
   'EPIPE',
   'ETIMEDOUT',
-  notAnswered,
+  noResponse,
   'Throttling',
   'ThrottlingException',
   'TimeoutError',

@@ -63,6 +63,6 @@ it('a change that loses every race returns 503 within 3 s and logs the cause', a
     expect(await stage.request(method, at, sent)).toMatchObject(busy);
     expect(stage.now() - startedAt).toBeGreaterThan(0);
     expect(stage.now() - startedAt).toBeLessThan(3_000);
-    expect(JSON.parse(stage.lines.at(-1) ?? '')).toMatchObject(['api.refused', { reason: 'contended' }]);
+    expect(JSON.parse(stage.lines.at(-1) ?? '')).toMatchObject(['api.refused', { reason: 'concurrent_change' }]);
   }
 });

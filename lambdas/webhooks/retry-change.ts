@@ -1,20 +1,20 @@
-import { type Refuse, retryAfter } from '../api/problem.ts';
+import { type MakeProblem, retryAfter } from '../api/problem.ts';
 import type { Pause } from '../platform/timer.ts';
 
 /**
  * Creates the function that retries a change to a webhook or its latest replay. `change` returns `undefined` if a concurrent request changed
  * the item first. The function then retries it with exponential backoff and full jitter.
  */
-export function makeTryChange({ pause, random }: { readonly pause: Pause; readonly random: () => number }) {
+export function makeRetryChange({ pause, random }: { readonly pause: Pause; readonly random: () => number }) {
   /** @throws {Problem} 503 if a concurrent request came first in every try. */
-  return async function tryChange<Changed>(
-    refuse: Refuse<'contended'>,
+  return async function retryChange<Changed>(
+    makeProblem: MakeProblem<'concurrent_change'>,
     change: () => Promise<Changed | undefined>,
   ): Promise<Changed> {
     for (let tries = 1; ; tries++) {
       const changed = await change();
       if (changed !== undefined) return changed;
-      if (tries === maxTries) throw refuse('contended', { headers: retryAfter(1) });
+      if (tries === maxTries) throw makeProblem('concurrent_change', { headers: retryAfter(1) });
       await pause(Math.round(random() * Math.min(maxWait, firstWait * 2 ** (tries - 1))));
     }
   };

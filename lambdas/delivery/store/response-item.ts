@@ -13,16 +13,16 @@ import type { AttemptRecord, Delivery } from '../delivery.ts';
  */
 
 /** The prefix of the sort keys of responses. */
-export const answersPrefix = 'answer#';
+export const responsesPrefix = 'answer#';
 
 /** Returns the sort key of the response of a record. */
-export function answerPart({ number, answerId }: Pick<AttemptRecord, 'number' | 'answerId'>): string {
-  return `${answersPrefix}${number}#${answerId}`;
+export function responsePart({ number, responseId }: Pick<AttemptRecord, 'number' | 'responseId'>): string {
+  return `${responsesPrefix}${number}#${responseId}`;
 }
 
 /** Returns the time at which the response to an attempt expires, in seconds since the epoch. */
-export function answerExpiry({ startedAt }: Pick<AttemptRecord, 'startedAt'>): number {
-  return Math.floor((Date.parse(startedAt) + answerKept) / 1_000);
+export function responseExpiry({ startedAt }: Pick<AttemptRecord, 'startedAt'>): number {
+  return Math.floor((Date.parse(startedAt) + responseRetention) / 1_000);
 }
 
 /**
@@ -35,25 +35,25 @@ export function answerExpiry({ startedAt }: Pick<AttemptRecord, 'startedAt'>): n
  *
  * @param headExpiry - in seconds since the epoch, or `undefined` while the delivery is pending.
  */
-export function partAnswers(delivery: Delivery, headExpiry: number | undefined): PartedDelivery {
-  const answers: Item[] = [];
+export function splitResponses(delivery: Delivery, headExpiry: number | undefined): SplitDelivery {
+  const responses: Item[] = [];
   const { id } = delivery;
   const attempts = delivery.attempts.map((record, at, { length }) => {
     const { number, response } = record;
-    const ttl = answerExpiry(record);
-    const mayStay = at === length - 1 && headExpiry !== undefined && headExpiry <= ttl;
-    if (!response || mayStay) return record;
-    const answerId = hash('sha256', JSON.stringify([id, record]), 'base64url').slice(0, 7);
-    answers.push({ id, part: answerPart({ number, answerId }), response, ttl });
-    return { ...record, response: null, answerId };
+    const ttl = responseExpiry(record);
+    const staysInHead = at === length - 1 && headExpiry !== undefined && headExpiry <= ttl;
+    if (!response || staysInHead) return record;
+    const responseId = hash('sha256', JSON.stringify([id, record]), 'base64url').slice(0, 7);
+    responses.push({ id, part: responsePart({ number, responseId }), response, ttl });
+    return { ...record, response: null, responseId };
   });
-  return { head: { ...delivery, attempts }, answers };
+  return { head: { ...delivery, attempts }, responses };
 }
 
-interface PartedDelivery {
+interface SplitDelivery {
   readonly head: Delivery;
-  readonly answers: readonly Item[];
+  readonly responses: readonly Item[];
 }
 
 /** The retention of a receiver's response after its attempt, in milliseconds. */
-const answerKept = 60 * 24 * 60 * 60_000;
+const responseRetention = 60 * 24 * 60 * 60_000;

@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
-import { makeKeptCalls } from '../../../lambdas/platform/kept-calls.ts';
+import { makeCallCache } from '../../../lambdas/platform/call-cache.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { useVirtualTime } from '../../support/virtual-time.ts';
 
-const remembering = () => {
+const startCache = () => {
   useVirtualTime();
   const clock = frozenClock();
-  const calls = makeKeptCalls<string, number>(clock.time);
+  const calls = makeCallCache<string, number>(clock.time);
   const made: PromiseWithResolvers<number>[] = [];
   const call = () => {
     const { promise, ...settle } = Promise.withResolvers<number>();
@@ -19,7 +19,7 @@ const remembering = () => {
 
 describe('a cached call', () => {
   it('is shared while it is in flight, and cached until it is too old', async () => {
-    const { clock, made, get } = remembering();
+    const { clock, made, get } = startCache();
     const both = [get(), get()];
     made[0]?.resolve(7);
     expect(await Promise.all(both)).toEqual([7, 7]);
@@ -31,7 +31,7 @@ describe('a cached call', () => {
   });
 
   it('is not cached if it fails, and does not remove a later call', async () => {
-    const { made, get } = remembering();
+    const { made, get } = startCache();
     const [first, second] = [get(), get(0)];
     made[1]?.resolve(8);
     expect(await second).toBe(8);
@@ -49,7 +49,7 @@ describe('a cached call', () => {
 
 describe('a call that started while the function loaded', () => {
   it('is shared with requests during the call and after it, until it is too old', async () => {
-    const { clock, made, prefetch, get } = remembering();
+    const { clock, made, prefetch, get } = startCache();
     prefetch();
     const request = get();
     made[0]?.resolve(7);
@@ -61,7 +61,7 @@ describe('a call that started while the function loaded', () => {
   });
 
   it('is repeated once for all waiting requests if it fails', async () => {
-    const { made, prefetch, get } = remembering();
+    const { made, prefetch, get } = startCache();
     prefetch();
     const requests = [get(), get()];
     made[0]?.reject(new Error('early'));
@@ -72,7 +72,7 @@ describe('a call that started while the function loaded', () => {
   });
 
   it('is repeated after 1 s, and its later result is ignored', async () => {
-    const { clock, made, prefetch, get } = remembering();
+    const { clock, made, prefetch, get } = startCache();
     prefetch();
     clock.advance(400);
     const request = get();
@@ -86,7 +86,7 @@ describe('a call that started while the function loaded', () => {
   });
 
   it('is repeated at once if the process was frozen for minutes', async () => {
-    const { clock, made, prefetch, get } = remembering();
+    const { clock, made, prefetch, get } = startCache();
     prefetch();
     clock.advance(5 * 60_000);
     void get(Number.POSITIVE_INFINITY);
@@ -95,7 +95,7 @@ describe('a call that started while the function loaded', () => {
   });
 
   it('does not start if a call is cached', async () => {
-    const { made, prefetch, get } = remembering();
+    const { made, prefetch, get } = startCache();
     void get();
     prefetch();
     expect(made).toHaveLength(1);
