@@ -46,7 +46,7 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
       const unsigned = 'no signature matches: is the segredo of this webhook in SEGREDO?';
       const badId = 'webhook-id is missing or malformed';
       const badTime = 'webhook-timestamp is missing or malformed';
-      const otherTime = 'webhook-timestamp is over 300 seconds from this clock';
+      const otherTime = 'webhook-timestamp differs from this clock by more than 300 seconds';
       const rejections: readonly [reason: string, headers: Record<string, string>, body?: string][] = [
         [badId, {}],
         [badId, headersSigned('../evt_forged', now, body, key)],
@@ -60,7 +60,7 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
         ['webhook-signature is missing', { ...signed(now), 'webhook-signature': '' }],
       ];
       for (const [reason, headers, sent = body] of rejections) await expectRejection(400, reason, headers, sent);
-      await expectRejection(413, 'the body has over 64 KiB', signed(now), body.padEnd(65_537));
+      await expectRejection(413, 'the body is larger than 64 KiB', signed(now), body.padEnd(65_537));
       expect(receiver.stored()).toEqual({});
       for (const secrecy of [secret, key.toString('hex'), 'id_demanda', 'of-the-header'])
         expect(receiver.errors()).not.toContain(secrecy);

@@ -44,7 +44,7 @@ describe('the page of the capacity', () => {
   });
 
   it('has the writes that the index of due deliveries takes', () => {
-    const row = cells('Hot partitions', 0)?.find(([key]) => key === `index \`due\`: ${dueShards.length} for all`);
+    const row = cells('Hot partitions', 0)?.find(([key]) => key === `\`due\` index: ${dueShards.length} for all`);
     expect(row?.[2]).toBe(`${whole((dueShards.length * 1_000) / 2)} failed attempts a second`);
   });
 
@@ -55,14 +55,14 @@ describe('the page of the capacity', () => {
   const visits = stage.retrySchedule.filter(wait => wait > maxQueueDelay).length;
 
   it.each([
-    `takes ${attempt.toFixed(2)} ms of a whole core`,
-    `has ${coreShare.toFixed(2)} of one, so a process makes ${perProcess} attempts a second`,
+    `takes ${attempt.toFixed(2)} ms of CPU time`,
+    `has ${coreShare.toFixed(2)} of a core, so a process makes ${perProcess} attempts a second`,
     `make ${newAccount.firstConcurrency * perProcess} first attempts a second`,
     `${usual.firstConcurrency} processes make ${whole(usual.firstConcurrency * perProcess)} attempts`,
     `starts with five batches, ${5 * perProcess} attempts a second`,
     `at most ${first} attempts in flight`,
     `two processes hold ${2 * first} attempts, so responses after ${(2 * first) / 100} s fill them`,
-    `${usual.firstConcurrency} processes of 1,000 hold ${whole(usual.firstConcurrency * first)}`,
+    `with 1,000, ${usual.firstConcurrency} processes hold ${whole(usual.firstConcurrency * first)}`,
     `of 1,000 hold ${whole(held)} at most`,
     `An entry costs it about ${entry.toFixed(2)} ms`,
     `${swept} a second. A delivery that exhausts its attempts needs ${visits} of them`,

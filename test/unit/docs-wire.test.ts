@@ -68,7 +68,7 @@ describe('the words of the wire', () => {
   });
 
   it('a replacement accepts the fields on the page', () => {
-    expect(sectionOf(page.webhooks, 'Replace')).toContain('takes `url` and, if you like, `autorizacao`');
+    expect(sectionOf(page.webhooks, 'Replace')).toContain('takes `url` and, optionally, `autorizacao`');
     expect(Object.keys(replacement.shape)).toEqual(['url', 'autorizacao']);
   });
 

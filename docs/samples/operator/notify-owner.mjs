@@ -1,6 +1,6 @@
 /**
- * Returns a Lambda handler for messages of the topic in the output OperationsTopicArn, which notifies the owner of a
- * webhook. Implement both functions: `addressOf` finds the address of an account, and `send` writes to it. A notice may arrive twice.
+ * Returns a Lambda handler for messages from the topic in the output OperationsTopicArn. The handler notifies the owner of each
+ * webhook. `addressOf` returns the address of an account, and `send` sends a text to an address. A message may arrive twice.
  */
 export function createHandler(addressOf, send) {
   return async function handler({ Records }) {

@@ -26,7 +26,7 @@ public static class Receiver
         var buffer = new byte[65537];
         int length = 0, read;
         while ((read = await request.Body.ReadAsync(buffer, length, buffer.Length - length)) > 0) length += read;
-        if (length > 65536) return Reject(413, "the body has over 64 KiB");
+        if (length > 65536) return Reject(413, "the body is larger than 64 KiB");
         var body = buffer.Take(length).ToArray(); // the bytes as they arrived
         var id = request.Headers["webhook-id"].ToString();
         var timestamp = request.Headers["webhook-timestamp"].ToString();
@@ -60,7 +60,7 @@ public static class Receiver
         return Results.StatusCode(status);
     }
 
-    // Decodes the 32 bytes after each whsec_. Without keys, every request must fail: anyone can sign with an empty key.
+    // Decodes the 32 bytes after whsec_. Fails without a secret, because anyone can sign with an empty key.
     static byte[] KeyOf(string secret)
     {
         if (!Regex.IsMatch(secret, @"^whsec_[A-Za-z0-9+/]{43}=\z"))
@@ -75,14 +75,14 @@ public static class Receiver
     {
         if (!Regex.IsMatch(id, @"^[A-Za-z0-9_-]+\z")) return "webhook-id is missing or malformed";
         if (!Regex.IsMatch(timestamp, @"^[0-9]{1,12}\z")) return "webhook-timestamp is missing or malformed";
-        if (Math.Abs(now - long.Parse(timestamp)) > 300) return "webhook-timestamp is over 300 seconds from this clock";
+        if (Math.Abs(now - long.Parse(timestamp)) > 300) return "webhook-timestamp differs from this clock by more than 300 seconds";
         if (signatures == "") return "webhook-signature is missing";
-        var signed = Encoding.UTF8.GetBytes(id + "." + timestamp + ".").Concat(body).ToArray();
+        var content = Encoding.UTF8.GetBytes(id + "." + timestamp + ".").Concat(body).ToArray();
         var isAuthentic = keys.Any(key =>
         {
             using (var hmac = new HMACSHA256(key))
             {
-                var expected = Encoding.UTF8.GetBytes("v1," + Convert.ToBase64String(hmac.ComputeHash(signed)));
+                var expected = Encoding.UTF8.GetBytes("v1," + Convert.ToBase64String(hmac.ComputeHash(content)));
                 return signatures.Split(' ').Any(signature =>
                     CryptographicOperations.FixedTimeEquals(expected, Encoding.UTF8.GetBytes(signature))); // in constant time
             }

@@ -44,7 +44,7 @@ public class Receiver {
         var timestamp = Objects.requireNonNullElse(headers.getFirst("webhook-timestamp"), "");
         var signatures = Objects.requireNonNullElse(headers.getFirst("webhook-signature"), "");
         var body = exchange.getRequestBody().readNBytes(65_537); // the bytes as they arrived
-        if (body.length > 65_536) return reject(413, "the body has over 64 KiB");
+        if (body.length > 65_536) return reject(413, "the body is larger than 64 KiB");
         var reason = rejectionReason(id, timestamp, signatures, body, Instant.now().getEpochSecond());
         if (reason != null) return reject(400, reason);
         // Stores each webhook-id once. In your system, use an INSERT with a unique key.
@@ -62,7 +62,7 @@ public class Receiver {
         return status;
     }
 
-    // Decodes the 32 bytes after each whsec_. Without keys, every request must fail: anyone can sign with an empty key.
+    // Decodes the 32 bytes after whsec_. Fails without a secret, because anyone can sign with an empty key.
     static byte[] keyOf(String secret) {
         if (!secret.matches("whsec_[A-Za-z0-9+/]{43}=")) {
             throw new IllegalStateException("Put the segredo of each webhook (whsec_...) into SEGREDO, separated by one space.");
@@ -75,7 +75,7 @@ public class Receiver {
             throws GeneralSecurityException {
         if (!id.matches("[A-Za-z0-9_-]+")) return "webhook-id is missing or malformed";
         if (!timestamp.matches("[0-9]{1,12}")) return "webhook-timestamp is missing or malformed";
-        if (Math.abs(now - Long.parseLong(timestamp)) > 300) return "webhook-timestamp is over 300 seconds from this clock";
+        if (Math.abs(now - Long.parseLong(timestamp)) > 300) return "webhook-timestamp differs from this clock by more than 300 seconds";
         if (signatures.isEmpty()) return "webhook-signature is missing";
         for (var key : keys) {
             var mac = Mac.getInstance("HmacSHA256");

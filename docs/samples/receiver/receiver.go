@@ -28,7 +28,7 @@ func verify(id, timestamp, signatures string, body []byte, now int64) error {
 	case err != nil:
 		return errors.New("webhook-timestamp is missing or malformed")
 	case seconds < now-300 || seconds > now+300:
-		return errors.New("webhook-timestamp is over 300 seconds from this clock")
+		return errors.New("webhook-timestamp differs from this clock by more than 300 seconds")
 	case signatures == "":
 		return errors.New("webhook-signature is missing")
 	}
@@ -51,7 +51,7 @@ func receive(request *http.Request) (int, error) {
 		return 500, err
 	}
 	if len(body) > 65_536 {
-		return 413, errors.New("the body has over 64 KiB")
+		return 413, errors.New("the body is larger than 64 KiB")
 	}
 	header := request.Header
 	id := header.Get("webhook-id")
@@ -69,8 +69,8 @@ func receive(request *http.Request) (int, error) {
 		return 500, err
 	}
 	_, err = file.Write(body)
-	if closing := file.Close(); err == nil {
-		err = closing
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
 	}
 	if err == nil {
 		err = os.Rename(file.Name(), name) // only complete files have this name
@@ -83,7 +83,7 @@ func receive(request *http.Request) (int, error) {
 }
 
 func main() {
-	// Decodes the 32 bytes after each whsec_. Without keys, every request must fail: anyone can sign with an empty key.
+	// Decodes the 32 bytes after whsec_. Fails without a secret, because anyone can sign with an empty key.
 	for _, secret := range strings.Split(os.Getenv("SEGREDO"), " ") {
 		text, hasPrefix := strings.CutPrefix(secret, "whsec_")
 		key, err := base64.StdEncoding.DecodeString(text)

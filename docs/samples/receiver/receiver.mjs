@@ -2,7 +2,7 @@ import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-// Decodes the 32 bytes after each whsec_. Without keys, every request must fail: anyone can sign with an empty key.
+// Decodes the 32 bytes after whsec_. Fails without a secret, because anyone can sign with an empty key.
 const secrets = (process.env.SEGREDO ?? '').split(' ');
 if (!secrets.every(secret => /^whsec_[A-Za-z0-9+/]{43}=$/.test(secret))) {
   throw new Error('Put the segredo of each webhook (whsec_...) into SEGREDO, separated by one space.');
@@ -13,13 +13,13 @@ const keys = secrets.map(secret => Buffer.from(secret.slice('whsec_'.length), 'b
 function rejectionReason(id, timestamp, signatures, body, now) {
   if (!/^[A-Za-z0-9_-]+$/.test(id)) return 'webhook-id is missing or malformed';
   if (!/^[0-9]{1,12}$/.test(timestamp)) return 'webhook-timestamp is missing or malformed';
-  if (Math.abs(now - timestamp) > 300) return 'webhook-timestamp is over 300 seconds from this clock';
+  if (Math.abs(now - timestamp) > 300) return 'webhook-timestamp differs from this clock by more than 300 seconds';
   if (signatures === '') return 'webhook-signature is missing';
-  const received = signatures.split(' ').map(signature => Buffer.from(signature));
+  const candidates = signatures.split(' ').map(signature => Buffer.from(signature));
   const isAuthentic = keys.some(key => {
     const mac = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');
     const expected = Buffer.from(`v1,${mac}`);
-    return received.some(one => one.length === expected.length && timingSafeEqual(one, expected)); // in constant time
+    return candidates.some(one => one.length === expected.length && timingSafeEqual(one, expected)); // in constant time
   });
   return isAuthentic ? undefined : 'no signature matches: is the segredo of this webhook in SEGREDO?';
 }
@@ -31,7 +31,7 @@ async function receive(request) {
     size += chunk.length;
     if (size <= 65_536) chunks.push(chunk);
   }
-  if (size > 65_536) return reject(413, 'the body has over 64 KiB');
+  if (size > 65_536) return reject(413, 'the body is larger than 64 KiB');
   const body = Buffer.concat(chunks); // the bytes as they arrived
   const { headers } = request;
   const id = headers['webhook-id'] ?? '';

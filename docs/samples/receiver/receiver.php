@@ -1,7 +1,7 @@
 <?php
-http_response_code(500); // the status if the script fails before its end, so Emissor retries
+http_response_code(500); // the default status, so Emissor retries if the script fails
 
-// Decodes the 32 bytes after each whsec_. Without keys, every request must fail: anyone can sign with an empty key.
+// Decodes the 32 bytes after whsec_. Fails without a secret, because anyone can sign with an empty key.
 $keys = [];
 foreach (explode(' ', (string) getenv('SEGREDO')) as $secret) {
     if (!preg_match('~^whsec_[A-Za-z0-9+/]{43}=$~D', $secret)) {
@@ -16,7 +16,7 @@ function rejectionReason(array $keys, string $id, string $timestamp, string $sig
 {
     if (!preg_match('~^[A-Za-z0-9_-]+$~D', $id)) return 'webhook-id is missing or malformed';
     if (!ctype_digit($timestamp)) return 'webhook-timestamp is missing or malformed';
-    if (abs($now - (int) $timestamp) > 300) return 'webhook-timestamp is over 300 seconds from this clock';
+    if (abs($now - (int) $timestamp) > 300) return 'webhook-timestamp differs from this clock by more than 300 seconds';
     if ($signatures === '') return 'webhook-signature is missing';
     foreach ($keys as $key) {
         $expected = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $key, true));
@@ -40,7 +40,7 @@ $id = $_SERVER['HTTP_WEBHOOK_ID'] ?? '';
 $timestamp = $_SERVER['HTTP_WEBHOOK_TIMESTAMP'] ?? '';
 $signatures = $_SERVER['HTTP_WEBHOOK_SIGNATURE'] ?? '';
 $body = file_get_contents('php://input', false, null, 0, 65537); // the bytes as they arrived, before any json_decode
-if (strlen($body) > 65536) reject(413, 'the body has over 64 KiB');
+if (strlen($body) > 65536) reject(413, 'the body is larger than 64 KiB');
 $reason = rejectionReason($keys, $id, $timestamp, $signatures, $body, time());
 if ($reason !== null) reject(400, $reason);
 

@@ -6,7 +6,7 @@ import tempfile
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-# Decodes the 32 bytes after each whsec_. Without keys, every request must fail: anyone can sign with an empty key.
+# Decodes the 32 bytes after whsec_. Fails without a secret, because anyone can sign with an empty key.
 SECRETS = os.environ.get("SEGREDO", "").split(" ")
 if not all(re.fullmatch("whsec_[A-Za-z0-9+/]{43}=", secret) for secret in SECRETS):
     raise SystemExit("Put the segredo of each webhook (whsec_...) into SEGREDO, separated by one space.")
@@ -20,13 +20,13 @@ def rejection_reason(id, timestamp, signatures, body, now):
     if not re.fullmatch("[0-9]{1,12}", timestamp):
         return "webhook-timestamp is missing or malformed"
     if abs(now - int(timestamp)) > 300:
-        return "webhook-timestamp is over 300 seconds from this clock"
+        return "webhook-timestamp differs from this clock by more than 300 seconds"
     if not signatures:
         return "webhook-signature is missing"
-    signed = f"{id}.{timestamp}.".encode() + body
-    expected = [b"v1," + base64.b64encode(hmac.digest(key, signed, "sha256")) for key in KEYS]
-    received = [signature.encode() for signature in signatures.split(" ")]
-    if any(hmac.compare_digest(one, other) for one in expected for other in received):  # in constant time
+    content = f"{id}.{timestamp}.".encode() + body
+    expected = [b"v1," + base64.b64encode(hmac.digest(key, content, "sha256")) for key in KEYS]
+    candidates = [signature.encode() for signature in signatures.split(" ")]
+    if any(hmac.compare_digest(one, other) for one in expected for other in candidates):  # in constant time
         return None
     return "no signature matches: is the segredo of this webhook in SEGREDO?"
 
@@ -45,7 +45,7 @@ class Receiver(BaseHTTPRequestHandler):
     def receive(self):
         body = self.read_body()  # the bytes as they arrived
         if body is None:
-            return self.reject(413, "the body has over 64 KiB, or no end")
+            return self.reject(413, "the body is larger than 64 KiB, or is incomplete")
         id = self.headers.get("webhook-id", "")
         timestamp = self.headers.get("webhook-timestamp", "")
         signatures = self.headers.get("webhook-signature", "")
@@ -74,13 +74,13 @@ class Receiver(BaseHTTPRequestHandler):
         while size := re.match(rb"0*([0-9A-Fa-f]{1,5})[;\s]", self.rfile.readline(1024)):
             length = int(size[1], 16)
             if length == 0:
-                # Trailers and an empty line end the body. Unread bytes may reset the connection, and the response is lost.
+                # Trailers and an empty line end the body. Unread bytes may reset the connection and lose the response.
                 ends = any(self.rfile.readline(1024) in (b"\r\n", b"\n") for _ in range(100))
                 return body if ends else None
             if len(body) + length > 65536:
                 return None
             body += self.rfile.read(length)
-            self.rfile.readline(3)  # the end of its line
+            self.rfile.readline(3)  # the line end after the chunk
         return None
 
 
