@@ -1,4 +1,4 @@
-/** Starts the local run (`npm start`). The version of Node is checked before any other module is loaded. */
+/** Starts the local run (`npm start`). Checks the Node version before it loads any other module. */
 import './node-version.cjs';
 
 const { runLocally } = await import('../ops/local/command.ts');

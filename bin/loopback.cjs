@@ -1,6 +1,6 @@
 /**
- * Excludes this machine from the proxy of the environment, because the local run listens on loopback addresses. Node has already
- * read `NO_PROXY` and must read the variable again. Child processes inherit the setting.
+ * Excludes this machine from the environment's proxy, because the local run listens on loopback addresses. Node has already
+ * read `NO_PROXY` and must read it again. Child processes inherit the setting.
  */
 const { setGlobalProxyFromEnv } = require('node:http');
 

@@ -38,7 +38,7 @@ function makeProgram(isJson: boolean, streams: Streams): Command {
     .usage('[options] <command>')
     .description('Operates an Emissor instance: its clients, users, keys, webhooks and events.')
     .addOption(
-      new Option('--stage <name>', 'the deployed stage to work on, instead of the local run')
+      new Option('--stage <name>', 'use this deployed stage instead of the local run')
         .argParser(name => stageName(name, program))
         .conflicts('outputs'),
     )
@@ -102,7 +102,7 @@ function stageName(name: string, program: Command): string {
   }
 }
 
-/** The message of commander's error for a noun without a verb. Commander has printed the help by then. */
+/** Commander's error message for a noun without a verb. Commander has already printed the help. */
 const helpInstead = '(outputHelp)';
 
 /**

@@ -23,38 +23,38 @@ export interface Subject {
   readonly delivery?: string | undefined;
   readonly replay?: string | undefined;
   readonly messages?: readonly string[] | undefined;
-  /** The release of a rollback. `functions` lists the functions that the rollback changed, with their versions. */
+  /** The release that a rollback selects. `functions` lists the changed functions with their versions. */
   readonly release?: string | undefined;
   readonly functions?: readonly string[] | undefined;
   /** The kinds of keys, with the created and deleted generations. */
   readonly keys?: readonly string[] | undefined;
   readonly table?: string | undefined;
-  /** The kind or the reason that selects the items, if a command works on all keys or messages of that kind or reason. */
+  /** The criterion that selects the items, such as a kind or a reason, if the command receives no ids. */
   readonly all?: string | undefined;
   /** The number of changed items. */
   readonly count?: number | undefined;
-  /** The first accounts, if a command works on several. */
+  /** The first accounts, if a command affects several. */
   readonly accounts?: readonly string[] | undefined;
   readonly users?: readonly string[] | undefined;
 }
 
-/** The kinds of targets that may be too many for one line. */
+/** The kinds of targets that may need several lines. */
 export type TargetKind = 'messages' | 'users';
 
-/** The changes of a command, by option name, such as roles, scopes and times. They never include a secret, name or address. */
+/** The requested changes by option name, such as roles, scopes and times. They never include a secret, name or address. */
 export type Change = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /** An audit line about an operator's command. */
 export type AuditRecord = z.output<typeof auditLine>;
 
-/** The last line of a command, with the targets of the further lines. */
+/** The newest line of a command, with the targets from its further lines. */
 export interface CommandWithTargets extends AuditRecord {
   readonly parts: readonly AuditRecord['target'][];
 }
 
 export type StartedLine = Awaited<ReturnType<ReturnType<typeof openAuditLog>['start']>>;
 
-/** Opens the target's audit trail, a log group with a stream for each day. @throws {CliError} if it does not exist. */
+/** Opens the target's audit trail, a log group with a stream for each day. @throws {CliError} if the target has none. */
 export function openAuditLog(target: Target) {
   const { clock, connect, makeId } = target;
   const logs = connect(CloudWatchLogsClient, 'LogsEndpoint');
@@ -155,9 +155,9 @@ export function openAuditLog(target: Target) {
       limit: number,
       onCutOff: (readBackTo: number) => void = () => {},
     ): Promise<readonly CommandWithTargets[]> {
-      const found = new Map<string, AuditRecord>();
+      const latest = new Map<string, AuditRecord>();
       const parts = new Map<string, AuditRecord['target'][]>();
-      const open = new Set<string>(); // the first line of these commands is not read yet, and they may have further lines
+      const open = new Set<string>(); // commands whose first line has not been read, and which may have further lines
       let read = 0;
       for await (const { line, at } of newestFirst(logs, logGroupName, since)) {
         const { id, of, target } = line;
@@ -169,13 +169,13 @@ export function openAuditLog(target: Target) {
           const collected = parts.get(of);
           if (collected) collected.push(target);
           else parts.set(of, [target]);
-        } else if (!found.has(id) && found.size < limit) {
-          found.set(id, line); // the last line of a command is read before its first line
+        } else if (!latest.has(id) && latest.size < limit) {
+          latest.set(id, line); // the last line of a command is read before its first line
           if (line.outcome !== 'started') open.add(id);
         } else open.delete(id);
-        if (found.size === limit && open.size === 0) break;
+        if (latest.size === limit && open.size === 0) break;
       }
-      return [...found.values()].map(line => ({ ...line, parts: (parts.get(line.id) ?? []).toReversed() }));
+      return [...latest.values()].map(line => ({ ...line, parts: (parts.get(line.id) ?? []).toReversed() }));
     },
   };
 }
@@ -200,7 +200,7 @@ const auditLine = z.object({
   errorName: z.string().optional(),
 });
 
-/** Returns the known ids, at most `maxListed` of each kind. */
+/** Returns the ids for an audit line. Omits message ids in another format than SQS's. */
 function toTarget({ messages, ...subject }: Subject): AuditRecord['target'] {
   return definedValues<string | number>({ ...subject, messages: messages?.filter(id => uuid.test(id)) });
 }
@@ -209,14 +209,14 @@ function toTarget({ messages, ...subject }: Subject): AuditRecord['target'] {
 function definedValues<Value extends string | number | boolean>(
   values: Readonly<Record<string, Value | readonly string[] | undefined>>,
 ): Record<string, Value | string[]> {
-  const found: Record<string, Value | string[]> = {};
+  const defined: Record<string, Value | string[]> = {};
   for (const [name, value] of Object.entries(values)) {
-    if (value !== undefined) found[name] = typeof value === 'object' ? value.slice(0, maxListed) : value;
+    if (value !== undefined) defined[name] = typeof value === 'object' ? value.slice(0, maxListed) : value;
   }
-  return found;
+  return defined;
 }
 
-/** The format of the ids that SQS assigns. The operator typed any other text, which is not logged. */
+/** The format of SQS message ids. Any other text that an operator types is not logged. */
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The maximum number of ids of one kind in a line. */
@@ -253,7 +253,7 @@ async function* latestStreams(client: CloudWatchLogsClient, logGroupName: string
   }
 }
 
-/** Parses a line. Returns an empty list for lines of other programs. */
+/** Parses a line. Returns an empty list for lines from other programs. */
 function parseLine(text: string): readonly AuditRecord[] {
   try {
     const parsed = auditLine.safeParse(JSON.parse(text));

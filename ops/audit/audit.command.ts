@@ -25,9 +25,9 @@ const record = makeShape<CommandWithTargets>([
 const list = command('audit list', {
   description: 'list the commands that changed data or showed a body, newest first',
   notes: `
-Without --since, it lists the last 7 days. A line contains ids but no e-mail address, secret or body. The outcome "started"
-means that the command is still running or was killed. A failed command may have made some of its changes. The text shows
-a count instead of a long list of ids, and shortens long values (…). --json shows everything: "parts" contains the ids that
+Without --since, the command lists the last 7 days. A line contains ids but no e-mail address, secret or body. The outcome
+"started" means that the command is still running or was killed. A failed command may have made some of its changes. The text
+shows a count instead of a long list of ids, and shortens long values (…). --json shows everything: "parts" contains the ids that
 did not fit in one line, such as imported users and moved or discarded messages.
 
 Examples:
@@ -39,10 +39,10 @@ Examples:
   },
   effect: 'reads',
   act: async ({ target, warn }, { since = target.clock.now() - week, limit }) => {
-    const found = await openAuditLog(target).list(since, limit + 1, readBackTo =>
+    const records = await openAuditLog(target).list(since, limit + 1, readBackTo =>
       warn(`The audit trail was only read back to ${iso(readBackTo)}. Use a larger --limit to read more.`),
     );
-    return { since, records: found.slice(0, limit), isCutOff: found.length > limit };
+    return { since, records: records.slice(0, limit), isCutOff: records.length > limit };
   },
   report: ({ records, since, isCutOff }) => record.list(`No audited commands since ${iso(since)}.`, isCutOff)(records),
 });
@@ -58,10 +58,10 @@ const week = 7 * 86_400_000;
 function textOf(values: NonNullable<AuditRecord['change']>): string {
   const ids = Object.entries(values).map(([name, value]) => {
     const text = Array.isArray(value) ? value.join(' ') : String(value);
-    return Array.isArray(value) && text.length > maxIds ? `${value.length} ${name}` : `${name} ${text}`;
+    return Array.isArray(value) && text.length > maxIdsLength ? `${value.length} ${name}` : `${name} ${text}`;
   });
   return ids.join(', ') || '-';
 }
 
 /** Longer lists of ids are shown as a count. A message id has 36 characters. */
-const maxIds = 36;
+const maxIdsLength = 36;

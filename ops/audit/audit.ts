@@ -13,18 +13,18 @@ export interface Audited<Args, Value> {
   readonly isAudited?: (args: Args) => boolean;
   /** Adds defaults to the arguments. The audit line contains the defaults, too. */
   readonly withDefaults?: (task: Pick<Task, 'target'>, args: Args) => Args;
-  /** Returns the target of the command. Looks up the arguments, because a line must contain only ids that exist. */
+  /** Returns the target of the command. Looks up the ids in the arguments, because a line contains only ids that exist. */
   readonly subject?: (task: Pick<Task, 'target'>, args: Args) => Subject | Promise<Subject>;
-  /** Returns the requested changes, from the options. */
+  /** Returns the changes that the options request. */
   readonly change?: (args: Args) => Change;
 }
 
-/** An action as programs call it. */
+/** An action that other code can call. */
 export type Act<Args, Value> = (task: Task, args: Args) => Promise<Value>;
 
-/** The task of an audited action. */
+/** The task that an audited action receives. */
 export interface AuditedTask extends Task {
-  /** Records the results so far, for the audit line and the error message. A later call overwrites an earlier one. */
+  /** Records the results so far, for the audit line and the error message. Later values overwrite earlier ones. */
   readonly recordResult: (subject: Subject) => void;
   /** Writes a further line, for a target that does not fit in one line. */
   readonly appendTargets: (subject: Subject) => Promise<void>;
@@ -32,7 +32,7 @@ export interface AuditedTask extends Task {
   readonly recordTarget: (kind: TargetKind, id: string) => void;
 }
 
-/** Returns an action that writes an audit line before it writes or discloses, and fails if it cannot write the line. */
+/** Returns an action that writes an audit line before it writes or discloses data, and fails if it cannot write the line. */
 export function audited<Args, Value>(command: string, row: Audited<Args, Value>): Act<Args, Value> {
   const { effect, isAudited = () => true, withDefaults = (_task, args) => args } = row;
   return async function act(task, requested) {
@@ -91,7 +91,7 @@ async function start(task: Task, command: string, subject: Subject, change?: Cha
   }
 }
 
-/** Warns if this machine's clock is wrong. The first responses have corrected the target's clock by then. */
+/** Warns if this machine's clock is wrong. AWS responses have already corrected the target's clock. */
 function warnOfClock({ target, warn }: Task): void {
   const ahead = target.clock.aheadBy();
   if (Math.abs(ahead) <= toleratedMs) return;

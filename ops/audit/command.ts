@@ -6,7 +6,7 @@ import { CliError } from '../stage/operator.ts';
 import type { Target } from '../stage/target.ts';
 import { type Act, type Audited, audited, type Effect } from './audit.ts';
 
-/** Defines an operator command and its command line. */
+/** The definition of an operator's command. */
 interface CommandRow<Of extends ArgSpecs, Value> extends Audited<ParsedArgs<Of>, Value> {
   /** The description in the help. */
   readonly description: string;
@@ -19,7 +19,7 @@ interface CommandRow<Of extends ArgSpecs, Value> extends Audited<ParsedArgs<Of>,
   readonly report: (value: Value, args: ParsedArgs<Of>, target: Target) => Report;
 }
 
-/** A command that other code can call with `act`. Calls are audited if they write or disclose a tenant's content. */
+/** A command that other code can call with `act`. Calls that write data or disclose a tenant's content are audited. */
 export interface Command<Input, Value> extends NounCommand {
   readonly act: Act<Input, Value>;
 }
@@ -56,13 +56,13 @@ export function command<Value, Of extends ArgSpecs = Readonly<Record<never, neve
     for (const [value, spec] of Object.entries(specs)) spec.addTo(parsed, value);
     if (notes !== undefined) parsed.addHelpText('after', notes);
     parsed.action(() => {
-      // AWS time is not known yet. Only a problem that exists at any time is reported now.
+      // AWS time is not known yet, so only problems that do not depend on the time are reported now.
       const [problem, laterProblem] = [0, Number.MAX_SAFE_INTEGER].map(now => validate?.(readArgs(parsed, now)));
       if (problem && laterProblem) parsed.error(`error: ${problem}`);
       let args: ParsedArgs<Of>;
       return run(
         task => {
-          args = readArgs(parsed, task.target.clock.now()); // AWS's responses have corrected the clock by now
+          args = readArgs(parsed, task.target.clock.now()); // AWS responses have already corrected the clock
           const message = validate?.(args);
           if (message) throw new CliError(message);
           return act(task, args);

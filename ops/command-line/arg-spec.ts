@@ -41,7 +41,7 @@ export function required<Value>(placeholder: string, description: string, form: 
   return optionSpec<Value>(placeholder, description, param => formed(param, form).makeOptionMandatory());
 }
 
-/** Creates an option that may be repeated, with one of the choices each time. */
+/** Creates a repeatable option. Each value must be one of the choices. */
 export function repeatable<Value extends string>(
   placeholder: string,
   description: string,
@@ -72,7 +72,7 @@ export function negation(of: string, description: string): ArgSpec<true | undefi
   };
 }
 
-/** Creates an argument or option from one that returns a function of the present time. */
+/** Creates an argument or option with a value that depends on the present time. */
 export function timed<Value>(spec: ArgSpec<(now: number) => Value>): ArgSpec<Value>;
 export function timed<Value>(spec: ArgSpec<((now: number) => Value) | undefined>): ArgSpec<Value | undefined>;
 export function timed<Value>({
@@ -106,7 +106,7 @@ export function variadicArgument<Value>(
   return { addTo, read: (...of) => read(...of) ?? [] };
 }
 
-/** Returns true if the global option `--json` is set, which selects output for programs. */
+/** The value of the global option `--json`, which selects output for programs. */
 export const jsonOutput: ArgSpec<boolean> = {
   addTo: () => {},
   read: command => command.optsWithGlobals().json === true,

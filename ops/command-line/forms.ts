@@ -7,7 +7,7 @@ import { replayIdForm } from '../../lambdas/delivery/replay/replay.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { parseEmailAddress } from '../stage/email-address.ts';
 
-// The schemas of values, with the error messages for invalid values.
+// Schemas for the values of arguments and options, with their error messages.
 
 export const accountId = z.string().refine(isAccountId, 'It must be 1 to 64 letters, digits, "_" or "-".');
 
@@ -81,21 +81,21 @@ export const deliveryOrMessageId = z
     error: 'It must be a webhook-id ("evt_" and 27 letters or digits) or a message id (letters, digits, "_" or "-").',
   });
 
-/** The publisher's id of an event. Its length is measured in characters, as in the queue message. */
+/** The publisher's id for an event. Its length is measured in characters, as in the queue message. */
 export const publishersId = z
   .string()
   .refine(value => value !== '' && [...value].length <= 128, 'It must be 1 to 128 characters.');
 
-/** The name under which an event was published. Emissor may not know the name. */
+/** The name of a published event, which may be unknown to Emissor. */
 export const publishedName = z
   .string()
-  .regex(/^.{1,128}$/s, 'It must be the name under which the event was published, such as demanda.criada.');
+  .regex(/^.{1,128}$/s, 'It must be the name of the published event, such as demanda.criada.');
 
 /** The accepted forms of a time, for the help of an option. */
 export const timeForms = 'a time such as 2026-11-21T09:30:00Z, or a duration before now: 90m, 2h, 7d';
 
 /**
- * A time in RFC 3339 with `Z` or an offset, or a duration before now. The value is a function that takes the present time
+ * An RFC 3339 time with `Z` or an offset, or a duration before now. The value is a function that takes the present time
  * and returns milliseconds since the epoch.
  */
 export const time = z.string().transform((value, context) => {
@@ -122,7 +122,7 @@ const unitMilliseconds: Readonly<Record<string, number>> = { s: 1_000, m: 60_000
 /** The longest log retention, 10 years, in milliseconds. */
 const maxAgo = 3_653 * 86_400_000;
 
-/** Returns the absolute path of a file on the caller's command line. */
+/** Resolves a path from the command line against the caller's folder. */
 export function resolvePath(file: string): string {
   return path.resolve(process.env.INIT_CWD ?? process.cwd(), file);
 }

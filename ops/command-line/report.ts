@@ -11,7 +11,7 @@ export interface ObjectReport extends Report {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** One field of a noun. By default, its value is the item's property with the JSON name. */
+/** A field in the output of a noun. By default, its value is the item's property with the JSON name. */
 export type Field<Item> = {
   /** The heading in the text. Tables show it in capitals. A field without a heading appears only in JSON. */
   readonly heading?: string;
@@ -92,17 +92,17 @@ export function lines(entries: readonly Line[]): string {
   return entries.map(([heading, value]) => `${heading.padEnd(width)}  ${inOneLine(value)}`).join('\n');
 }
 
-/** Escapes control characters of untrusted text, which a terminal would interpret, except line breaks. */
+/** Escapes control characters in untrusted text except line breaks, because a terminal would interpret them. */
 export function printable(text: string): string {
   return text.replace(/[^\P{Cc}\n]|\p{Cf}/gu, escaped);
 }
 
-/** Returns milliseconds since the epoch as RFC 3339 in UTC, or `null` for `undefined`. */
+/** Formats milliseconds since the epoch as an RFC 3339 time in UTC. Returns `null` for `undefined`. */
 export function iso(time: number | undefined): string | null {
   return time === undefined ? null : new Date(time).toISOString();
 }
 
-/** Returns the length of the longest cell. `Math.max(...cells)` would fail beyond about 125,000 cells. */
+/** Returns the length of the longest cell. `Math.max(...cells)` would fail for more than about 125,000 cells. */
 function widthOf(cells: readonly string[]): number {
   return cells.reduce((widest, { length }) => Math.max(widest, length), 0);
 }

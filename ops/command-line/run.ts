@@ -3,7 +3,7 @@ import type { Target, TargetOptions, Task } from '../stage/target.ts';
 import type { Report } from './report.ts';
 import { confirm, makeAskPassword, makeProgress, noProgress, type Streams } from './terminal.ts';
 
-/** Runs an action on the target that the options choose, and prints its report. */
+/** Runs an action on the target that the options select, and prints its report. */
 export type Run = <Value>(
   act: (task: Task) => Promise<Value>,
   report: (value: Value, target: Target) => Report,
@@ -22,7 +22,7 @@ export class CommandFailed extends Error {
 }
 
 /**
- * Creates the runner of commands, which throws {@link CommandFailed}.
+ * Creates the function that runs commands and throws {@link CommandFailed}.
  * @param readOptions - returns the global options after parsing.
  */
 export function makeRun({ stdin, stdout, stderr, runtime }: Streams, readOptions: () => GlobalOptions): Run {
@@ -58,7 +58,7 @@ export function makeRun({ stdin, stdout, stderr, runtime }: Streams, readOptions
       progress.clear();
       throw new CommandFailed(
         describeError(error, target?.unreachable ?? 'AWS did not respond. Check the network and AWS_REGION.'),
-        { ...(error instanceof CliError && error.details), ...(warnings.length > 0 && { warnings }) }, // one object
+        { ...(error instanceof CliError && error.details), ...(warnings.length > 0 && { warnings }) },
       );
     }
   };

@@ -41,7 +41,7 @@ export function makeProgress(output: Streams['stderr'], now: () => number = Date
 /**
  * Asks for confirmation before an action that ends sessions or cannot be undone. The question is written to standard
  * error, because standard output contains only the result.
- * @param consequences - the effect of the command in a sentence, such as `This ends every access token of stage prod.`
+ * @param consequences - the effect of the command in a sentence, such as `This permanently deletes 12 messages.`
  * @param yes - true if `--yes` is set, which skips the question.
  * @throws {CliError} if the operator does not confirm, or if there is no terminal.
  */

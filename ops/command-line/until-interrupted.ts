@@ -3,8 +3,8 @@ import type { Task } from '../stage/target.ts';
 
 /**
  * Runs an action until the process is interrupted. A second signal ends the process immediately, because the action may
- * take long to stop.
- * @param act - checks the signal between two steps, and may throw its reason.
+ * take a long time to stop.
+ * @param act - checks the signal between steps, and may throw its reason.
  * @param print - receives the message that the action is stopping.
  * @param other - another signal that interrupts the action.
  * @param reason - the message of the interruption.
@@ -41,5 +41,5 @@ export function interruptible<Of extends Task, Value>(task: Of, act: (task: Of) 
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Signals within this time count as one, because npm repeats the terminal's signal. In milliseconds. */
+/** Signals within this time are treated as one, because npm repeats the terminal's signal. In milliseconds. */
 const echoMs = 500;

@@ -50,22 +50,22 @@ export interface AccountSources {
   /** Returns the newest deliveries of events that were accepted since a time. */
   listDeliveries(account: string, since: number, limit: number): Promise<readonly Delivery[]>;
   readDeliveries(ids: readonly string[]): Promise<readonly Delivery[]>;
-  /** Returns the registered webhooks, with the times since which they are slow. */
+  /** Returns the registered webhooks, with the start of any slowness. */
   listWebhooks(account: string): Promise<readonly WebhookWithSlowness[]>;
   retainedSince(): Promise<number>;
-  /** Returns the newest lines since a time with the account and one of the messages. */
+  /** Returns the newest lines since a time for an account and any of the messages. */
   findLines(account: string, messages: readonly string[], since: number): Promise<readonly LoggedLine[]>;
   countQueued(): Promise<number | undefined>;
   now(): number;
 }
 
-/** A webhook, with the time since which its attempts use the slow lane. */
+/** A webhook, with the time at which it moved to the slow lane. */
 interface WebhookWithSlowness {
   readonly webhook: Webhook;
   readonly slowSince: number | undefined;
 }
 
-/** Lists the events of an account, by default of the last 24 hours. See {@link readEvents}. */
+/** Lists the events of an account, by default from the last 24 hours. See {@link readEvents}. */
 export async function listAccountEvents(
   { target, progress }: Task,
   { since = target.clock.now() - day, ...request }: Omit<EventsQuery, 'since'> & { readonly since?: number },
@@ -79,9 +79,9 @@ export async function listAccountEvents(
         readDeliveries(history, { account, since, limit }, progress, delivery => !isTest(delivery)),
       readDeliveries: read,
       listWebhooks: async account => {
-        const found = (await openWebhooks(target).listOf(account)).filter(webhook => 'webhookId' in webhook);
-        const slowSince = await readSlowSince(target, found);
-        return found.map((webhook, at) => ({ webhook, slowSince: slowSince[at] }));
+        const registered = (await openWebhooks(target).listOf(account)).filter(webhook => 'webhookId' in webhook);
+        const slowSince = await readSlowSince(target, registered);
+        return registered.map((webhook, at) => ({ webhook, slowSince: slowSince[at] }));
       },
       retainedSince: log.retainedSince,
       findLines: (account, message, since) => log.filter({ account: [account], message }, since, maxLines, progress),
@@ -102,7 +102,7 @@ export async function readEvents(
   progress: ShowProgress,
 ): Promise<AccountEvents> {
   const { account, since, limit } = query;
-  const [retainedSince, webhooks, listed] = await Promise.all([
+  const [retainedSince, webhooks, listedDeliveries] = await Promise.all([
     sources.retainedSince(),
     sources.listWebhooks(account),
     sources.listDeliveries(account, since, limit + 1),
@@ -110,20 +110,20 @@ export async function readEvents(
   const logSince = Math.max(retainedSince, since);
   progress(`Searching the log since ${isoTime(logSince)}`);
   const lines = await sources.findLines(account, messagesWithoutDelivery, logSince);
-  const known = new Map(listed.map(delivery => [delivery.id, delivery]));
-  const unlisted = [...new Set(lines.flatMap(({ fields }) => idOf(fields) ?? []))].filter(id => !known.has(id));
-  const others: Delivery[] = [];
-  for await (const ids of inBatches(unlisted, 100)) others.push(...(await sources.readDeliveries(ids)));
-  const stored = new Map([...listed, ...others].map(({ id, messageId }) => [id, messageId]));
-  const unstored = lines.filter(isUnstored);
-  const found = [
-    ...listed.map(delivery => eventOf(delivery, webhooks)),
-    ...newestOfEach(lines).flatMap(line => eventIn(line, stored, unstored, sources.now())),
+  const listedIds = new Set(listedDeliveries.map(({ id }) => id));
+  const unlistedIds = [...new Set(lines.flatMap(({ fields }) => idOf(fields) ?? []))].filter(id => !listedIds.has(id));
+  const unlistedDeliveries: Delivery[] = [];
+  for await (const ids of inBatches(unlistedIds, 100)) unlistedDeliveries.push(...(await sources.readDeliveries(ids)));
+  const messageIds = new Map([...listedDeliveries, ...unlistedDeliveries].map(({ id, messageId }) => [id, messageId]));
+  const unstoredLines = lines.filter(isUnstored);
+  const events = [
+    ...listedDeliveries.map(delivery => eventOf(delivery, webhooks)),
+    ...newestOfEach(lines).flatMap(line => eventIn(line, messageIds, unstoredLines, sources.now())),
   ].toSorted((one, other) => other.at - one.at);
   // If the search returned the maximum number of lines, it reached back only to the oldest line.
   const readSince = lines.length < maxLines ? logSince : Math.min(...lines.map(({ at }) => at));
-  const queued = found.length === 0 ? await sources.countQueued() : undefined;
-  return { ...query, events: found.slice(0, limit), isCutOff: found.length > limit, logSince: readSince, queued };
+  const queued = events.length === 0 ? await sources.countQueued() : undefined;
+  return { ...query, events: events.slice(0, limit), isCutOff: events.length > limit, logSince: readSince, queued };
 }
 
 const day = 86_400_000;
@@ -158,30 +158,30 @@ function newestOfEach(lines: readonly LoggedLine[]): readonly LoggedLine[] {
   for (const line of lines) {
     const { messageId, deliveryId } = line.fields;
     const key = messageId ?? deliveryId;
-    const known = byMessage.get(key);
-    if (!known || known.at < line.at) byMessage.set(key, line);
+    const newest = byMessage.get(key);
+    if (!newest || newest.at < line.at) byMessage.set(key, line);
   }
   return [...byMessage.values()];
 }
 
 /**
  * Returns the event of a log line, unless the table has its delivery. If a message was rejected because it reused the id
- * of an earlier event, it is listed in addition to that event's delivery.
- * @param stored - the message ids of stored deliveries, by delivery id.
+ * of an earlier event, that message is listed in addition to the event's delivery.
+ * @param messageIds - the message ids of stored deliveries, by delivery id.
  */
 function eventIn(
   line: LoggedLine,
-  stored: ReadonlyMap<string, string | undefined>,
-  unstored: readonly LoggedLine[],
+  messageIds: ReadonlyMap<string, string | undefined>,
+  unstoredLines: readonly LoggedLine[],
   now: number,
 ): readonly AccountEvent[] {
   const { fields, at } = line;
   const deliveryId = idOf(fields);
   const messageId = textOf(fields.messageId);
-  const isStored = deliveryId !== undefined && stored.has(deliveryId);
-  if (isStored && (!endsOwnMessage(line) || stored.get(deliveryId) === messageId)) return [];
-  const ownVerdict = messageId === undefined ? undefined : verdictFromMessage([line], messageId, unstored);
-  const verdict = ownVerdict ?? verdictFromLine(line, unstored);
+  const isStored = deliveryId !== undefined && messageIds.has(deliveryId);
+  if (isStored && (!endsOwnMessage(line) || messageIds.get(deliveryId) === messageId)) return [];
+  const ownVerdict = messageId === undefined ? undefined : verdictFromMessage([line], messageId, unstoredLines);
+  const verdict = ownVerdict ?? verdictFromLine(line, unstoredLines);
   if (!verdict) return [];
   const hint = `and may be in the dead-letter queue: run "events find ${messageId ?? deliveryId}"`;
   return [

@@ -31,10 +31,10 @@ Examples:
   npm run ops -- deliveries replay --account acme --event demanda.criada --state held --since 2d`;
 
 const listNotes = `
-With --account, it lists the deliveries of one event or of all events. Without --account, it counts undelivered deliveries by
-webhook and state, largest counts first. The API names the states in Portuguese: pending (pendente), delivered (entregue),
-failed (falhou), held (retida) and cancelled (cancelada). A pending delivery of a deleted webhook is counted as pending, but
---account lists it as cancelled.
+With --account, the command lists the deliveries of one event or of all events. Without --account, it counts undelivered
+deliveries by webhook and state, largest counts first. The API names the states in Portuguese: pending (pendente), delivered
+(entregue), failed (falhou), held (retida) and cancelled (cancelada). A pending delivery of a deleted webhook is counted as
+pending, but --account lists it as cancelled.
 
 Examples:
   npm run ops -- deliveries list --state failed
@@ -53,7 +53,7 @@ about each. It skips webhooks that are suspended or have a replay in progress. Y
 deliveries are no longer in the selected state.
 
 With --cancel, it stops a running replay of one webhook, even if the account started it. The audit trail has the ids of
-replays that operators started. Queued deliveries are still sent, for about a minute.
+replays that operators started. Queued deliveries are still sent within about a minute.
 
 Examples:
   npm run ops -- deliveries replay --account acme --event demanda.criada --state failed --since 6h
@@ -179,7 +179,7 @@ const resendDelivery = command('deliveries resend', {
   report: ({ state, isResent: resent, isQueued }, { id }) => {
     const next = state === 'pending' ? 'is due for its next attempt now' : 'starts a new schedule now';
     const unqueued = isQueued ? '' : ' It could not be queued. The sweeper sends it within a few minutes.';
-    const notResent = 'was not resent, because an attempt is due, in flight or just finished.';
+    const notResent = 'was not resent, because an attempt is due, is in flight or has just finished.';
     return { json: { id, resent }, text: `Delivery ${id} ${resent ? `${next}.${unqueued}` : notResent}` };
   },
 });

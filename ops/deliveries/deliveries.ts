@@ -40,7 +40,7 @@ export interface UndeliveredCount {
   readonly eventName: EventName;
   readonly state: UndeliveredState;
   readonly count: number;
-  /** The time at which the newest of their events was accepted. */
+  /** The time at which their newest event was accepted. */
   readonly newestAcceptedAt: string;
 }
 
@@ -51,24 +51,24 @@ export async function readDeliveries(
   progress: ShowProgress,
   isMatch: (delivery: Delivery) => boolean = () => true,
 ): Promise<readonly Delivery[]> {
-  const pageSize = event === undefined ? maxPageSize / 4 : maxPageSize; // of eight webhooks, few pages are used up
+  const pageSize = event === undefined ? maxPageSize / 4 : maxPageSize; // few of the eight webhooks need a full page
   const pages = (event === undefined ? EVENT_NAMES : [event]).map(eventName =>
     newestFirst(history, { accountId: account, eventName, limit: Math.min(limit, pageSize), ...choice }),
   );
   const next = await Promise.all(pages.map(page => page.next()));
-  const found: Delivery[] = [];
-  while (found.length < limit) {
+  const matches: Delivery[] = [];
+  while (matches.length < limit) {
     const newest = latestOf(next);
     const delivery = next[newest]?.value;
     if (!delivery) break;
-    if (isMatch(delivery)) found.push(delivery);
-    if (found.length % maxPageSize === 0) {
-      progress(`Found ${found.length} deliveries so far, back to ${isoTime(delivery.createdAt)}`);
+    if (isMatch(delivery)) matches.push(delivery);
+    if (matches.length % maxPageSize === 0) {
+      progress(`Found ${matches.length} deliveries so far, back to ${isoTime(delivery.createdAt)}`);
     }
     const following = await pages[newest]?.next();
     if (following) next[newest] = following;
   }
-  return found;
+  return matches;
 }
 
 /** Counts undelivered deliveries by webhook and state, largest counts first. */
@@ -86,8 +86,8 @@ export async function countUndelivered(
 }
 
 /**
- * Counts undelivered deliveries of all accounts. Scans the index `undelivered` of table `Deliveries`, which returns about
- * 5,000 entries a page. Expired deliveries count until DynamoDB removes them.
+ * Counts undelivered deliveries of all accounts. Scans the `undelivered` index of the `Deliveries` table, with about
+ * 5,000 entries a page. Expired deliveries are counted until DynamoDB removes them.
  */
 export async function countIndex(
   target: Target,
@@ -119,7 +119,7 @@ export async function countIndex(
     isCutOff = LastEvaluatedKey !== undefined;
     if (pages === maxPages) break;
   }
-  const byName = [...counts].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, found]) => found);
+  const byName = [...counts].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, count]) => count);
   const largestFirst = byName.toSorted((one, other) => other.count - one.count);
   return { counts: largestFirst, read, isCutOff };
 }
@@ -129,7 +129,7 @@ export async function requireDelivery(target: Target, id: string): Promise<Deliv
   const [delivery] = await openDeliveries(target).read([id]);
   if (delivery) return delivery;
   throw new CliError(
-    `There is no delivery "${id}". Its event had no webhook or is not processed yet, or its record has expired. "events find" shows more.`,
+    `There is no delivery "${id}". Its event had no webhook or is not processed yet, or its record has expired. Run "events find" for details.`,
   );
 }
 
@@ -147,7 +147,7 @@ export async function resend(target: Target, id: string) {
   if (rejection) throw new CliError(`Could not resend delivery "${id}" ${resendErrors[rejection]}`);
   let isQueued = true;
   const markUnqueued = () => {
-    isQueued = false; // the resend logs only this failure
+    isQueued = false; // `makeResend` logs only this failure
   };
   const send = makeResend({
     store: { read, update },

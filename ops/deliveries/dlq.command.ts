@@ -42,7 +42,7 @@ const remainingDeadLetter = makeShape<RemainingDeadLetter>([
   { heading: 'reason', value: ({ detail }) => detail },
 ]);
 
-/** Lists dead-letter messages, with copies as one message. Only the JSON output contains bodies. */
+/** Lists dead-letter messages, and combines copies. Only the JSON output contains bodies. */
 const listDeadLetters = command('dlq list', {
   description: 'list messages with the reasons why they could not be processed; --json also shows their bodies',
   args: { limit: option('<n>', 'show at most n messages', wholeNumber(1, 10_000), 100), bodies: jsonOutput },
@@ -130,11 +130,11 @@ const discardDeadLetters = command('dlq discard', {
   effect: 'writes',
   act: (task, { ids, reason }) =>
     interruptible(task, async ({ target, progress, confirm, warn, recordResult, recordTarget, interruption }) => {
-      const which =
+      const selection =
         reason === undefined
           ? `${counted(ids.length, 'message')} (${ids.join(', ')})`
           : `all messages rejected as ${reason}`;
-      await confirm(`This permanently deletes ${which} from the dead-letter queue of ${target.label}.`);
+      await confirm(`This permanently deletes ${selection} from the dead-letter queue of ${target.label}.`);
       const queues = openQueues(target);
       const missing = new Set(ids);
       const removed = new Set<string>();

@@ -16,7 +16,7 @@ export interface Verdict {
 
 /**
  * Returns the verdict on an event from its delivery and the currently registered webhook.
- * @param slowSince - the time since which the attempts use the slow lane, if any.
+ * @param slowSince - the time at which the attempts moved to the slow lane, if they did.
  */
 export function verdictFromDelivery(delivery: Delivery, webhook: Webhook | undefined, slowSince?: number): Verdict {
   const latest = delivery.attempts.at(-1);
@@ -36,10 +36,10 @@ export function verdictFromDelivery(delivery: Delivery, webhook: Webhook | undef
 }
 
 /**
- * Returns the verdict on an event from a line of the log, or `undefined` if the line does not contain its outcome.
- * @param unstored - lines about attempts with an outcome that could not be stored.
+ * Returns the verdict on an event from a line of the log, or `undefined` if the line does not contain an outcome.
+ * @param lines - lines about attempts with an outcome that could not be stored.
  */
-export function verdictFromLine({ at, fields }: LoggedLine, unstored: readonly LoggedLine[] = []): Verdict | undefined {
+export function verdictFromLine({ at, fields }: LoggedLine, lines: readonly LoggedLine[] = []): Verdict | undefined {
   const { message, messageId, reason, detail, account, event, state, seconds } = fields;
   const time = isoTime(at);
   if (message === 'delivery.outcome_not_stored') {
@@ -47,7 +47,7 @@ export function verdictFromLine({ at, fields }: LoggedLine, unstored: readonly L
     return { verdict: 'pending', why };
   }
   if (message === 'event.without_webhook') {
-    const attempted = unstored.find(line => line.fields.messageId === messageId);
+    const attempted = lines.find(line => line.fields.messageId === messageId);
     if (attempted) return verdictFromUnstored(attempted.fields);
     const why = `at ${time} account ${account} had no webhook for ${event}`;
     return { verdict: 'no webhook', why };
@@ -112,22 +112,22 @@ function verdictFromConflict(lines: readonly LoggedLine[], messageId: string): V
 }
 
 /**
- * Returns the verdict on a message from the newest line about its end. Returns `undefined` if the message became a
+ * Returns the verdict on a message from the newest line about its outcome. Returns `undefined` if the message became a
  * delivery or is a copy of a delivery's message.
- * @param unstored - lines about attempts with an outcome that could not be stored.
+ * @param unstoredLines - lines about attempts with an outcome that could not be stored.
  */
 export function verdictFromMessage(
   lines: readonly LoggedLine[],
   messageId: string,
-  unstored: readonly LoggedLine[] = lines.filter(isUnstored),
+  unstoredLines: readonly LoggedLine[] = lines.filter(isUnstored),
 ): Verdict | undefined {
   const line = lines.find(({ fields }) => fields.messageId === messageId && endsMessage.test(String(fields.message)));
   return line && endsOwnMessage(line)
-    ? (verdictFromConflict([line], messageId) ?? verdictFromLine(line, unstored))
+    ? (verdictFromConflict([line], messageId) ?? verdictFromLine(line, unstoredLines))
     : undefined;
 }
 
-/** Returns whether a line shows that its message did not become a delivery, even if another message with its id did. */
+/** Returns whether a line shows that its message did not become a delivery, even if another message with the same id did. */
 export function endsOwnMessage({ fields }: LoggedLine): boolean {
   return String(fields.message).startsWith('event.') && fields.message !== 'event.duplicate';
 }
@@ -158,13 +158,13 @@ function isCurrent({ webhookId }: Delivery, webhook: Webhook | undefined): webho
 
 const cancelled: Verdict = {
   verdict: 'cancelled',
-  why: 'its webhook was deleted or registered again before it was sent',
+  why: 'its webhook was deleted or registered again before the event was sent',
 };
 
 /** The verdict if the webhook is still registered. Only tests are cancelled in this case. */
 const cancelledTest: Verdict = {
   verdict: 'cancelled',
-  why: 'an operator suspended its webhook before it was sent',
+  why: 'an operator suspended its webhook before the event was sent',
 };
 
 function whyWaiting(delivery: Delivery, webhook: Webhook, last: string, slowSince: number | undefined): string {
@@ -177,7 +177,8 @@ function whyWaiting(delivery: Delivery, webhook: Webhook, last: string, slowSinc
 }
 
 function whyHeld(delivery: Delivery, webhook: Webhook | undefined): string {
-  if (!isCurrent(delivery, webhook)) return 'its webhook was suspended and then deleted, so it can no longer be sent';
+  if (!isCurrent(delivery, webhook))
+    return 'its webhook was suspended and then deleted, so the event can no longer be sent';
   return webhook.status === 'suspended'
     ? `its webhook is suspended: ${reasonOf(webhook)}. Run "webhooks reactivate", then "deliveries resend" or "deliveries replay"`
     : 'its webhook was suspended and is active again: run "deliveries resend" or "deliveries replay"';
@@ -195,7 +196,7 @@ const verdicts: Readonly<Record<DeliveryState, EventVerdict>> = {
   cancelled: 'cancelled',
 };
 
-/** Returns whether a value is a final state. A pending delivery still has its record, unlike an ended one. */
+/** Returns whether a value is a final state. */
 function isFinal(value: unknown): value is DeliveryState {
   return typeof value === 'string' && value !== 'pending' && Object.hasOwn(verdicts, value);
 }

@@ -49,7 +49,7 @@ const event = makeShape<FoundEvent>([
   { json: 'logSince', value: ({ logSince }) => iso(logSince) },
 ]);
 
-const listed = makeShape<AccountEvent>([
+const listedEvent = makeShape<AccountEvent>([
   { json: 'at', heading: 'at', value: ({ at }) => iso(at), text: ({ at }) => isoSeconds(isoTime(at)) },
   { json: 'evento', heading: 'event', value: ({ eventName }) => eventName, width: 20 },
   { json: 'deliveryId', heading: 'delivery' },
@@ -65,7 +65,7 @@ const findOneEvent = command('events find', {
     reference: optionalArgument('id', 'the webhook-id of its delivery, or the id of its message', deliveryOrMessageId),
     account: option('<id>', 'the account of the event', accountId),
     event: option('<name>', 'the name of the published event', publishedName),
-    id: option('<id>', "the publisher's id of the event", publishersId),
+    id: option('<id>', "the publisher's id for the event", publishersId),
     since: timed(option('<time>', `search the log since ${timeForms}`, time)),
   },
   validate: args => !referenceOf(args) && specifyOne,
@@ -89,7 +89,7 @@ const findOneEvent = command('events find', {
 const list = command('events list', {
   description: 'list the events of an account, newest first, with the outcome of each',
   notes: `
-Deliveries are read from the table. Events that had no webhook, were rejected, or wait because of an internal error are not
+Deliveries are read from the table. Events that had no webhook, were rejected, or are waiting after an internal error are not
 stored in a table. For them, the command searches the retained logs of the delivery functions, and reports how far back it
 searched. A rejected message belongs to the account in its id_conta.
 
@@ -114,7 +114,7 @@ Examples:
     return {
       json: {
         ...{ account, since: iso(since), logSince: iso(logSince), isCutOff, queued: queued ?? null },
-        events: events.map(listed.json),
+        events: events.map(listedEvent.json),
       },
       text: `${tableWithReasons(events, none)}\n\n${sentences.join(' ')}`,
     };
@@ -128,9 +128,9 @@ export const events: Noun = {
   commands: [findOneEvent, list],
 };
 
-/** Formats the reason of each event below its row, in at most 120 columns. */
+/** Formats the events in at most 120 columns, with the reason for each verdict below its row. */
 function tableWithReasons(events: readonly AccountEvent[], whenEmpty: string): string {
-  const [heading = '', ...rows] = listed.table(events, whenEmpty).split('\n');
+  const [heading = '', ...rows] = listedEvent.table(events, whenEmpty).split('\n');
   const reasons = events.map(({ why }) => inOneLine(why).replace(/(.{1,116})(?: +|$)/g, '\n    $1'));
   return [heading, ...rows.map((row, at) => row + (reasons[at] ?? ''))].join('\n');
 }

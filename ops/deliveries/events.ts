@@ -22,7 +22,7 @@ import {
 export interface EventSources {
   readDelivery(id: string): Promise<Delivery | undefined>;
   readonly findWebhook: FindWebhook;
-  /** Returns the time since which the attempts of the delivery's account and event use the slow lane, if any. */
+  /** Returns the time at which the delivery's account and event moved to the slow lane, if they did. */
   readSlowSince(delivery: Delivery): Promise<number | undefined>;
   openLog(): EventLog;
   openQueues(): Pick<Queues, 'deadLetters' | 'countInFlight' | 'countQueued'>;
@@ -79,9 +79,9 @@ export async function findEvent(
     const shownDelivery = toDisplayed(webhook?.webhookId)(delivery);
     return { ...verdictFromDelivery(delivery, webhook, slowSince), deliveryId, messageId, delivery: shownDelivery };
   };
-  const known = { deliveryId: undefined, messageId: undefined, ...reference };
-  if (known.deliveryId !== undefined) {
-    const delivery = await readDelivery(known.deliveryId);
+  const requestedIds = { deliveryId: undefined, messageId: undefined, ...reference };
+  if (requestedIds.deliveryId !== undefined) {
+    const delivery = await readDelivery(requestedIds.deliveryId);
     if (delivery) return fromDelivery(delivery);
   }
 
@@ -90,16 +90,16 @@ export async function findEvent(
   const logSince = Math.max(await log.retainedSince(), since);
   progress(`Searching the log since ${isoTime(logSince)}`);
   const lines = await log.find(id, logSince, progress);
-  const logged = (name: string) => textOf(lines.find(({ fields }) => textOf(fields[name]) !== undefined)?.fields[name]);
+  const field = (name: string) => textOf(lines.find(({ fields }) => textOf(fields[name]) !== undefined)?.fields[name]);
   const ids = {
-    deliveryId: known.deliveryId ?? logged('deliveryId'),
-    messageId: known.messageId ?? logged('messageId'),
+    deliveryId: requestedIds.deliveryId ?? field('deliveryId'),
+    messageId: requestedIds.messageId ?? field('messageId'),
   };
-  if (known.messageId !== undefined) {
-    const ownVerdict = verdictFromMessage(lines, known.messageId);
+  if (requestedIds.messageId !== undefined) {
+    const ownVerdict = verdictFromMessage(lines, requestedIds.messageId);
     if (ownVerdict) return { ...ownVerdict, ...ids, logSince };
     const delivery = ids.deliveryId === undefined ? undefined : await readDelivery(ids.deliveryId);
-    if (delivery && isOfMessage(delivery, known.messageId, lines))
+    if (delivery && isOfMessage(delivery, requestedIds.messageId, lines))
       return { ...(await fromDelivery(delivery)), logSince };
   }
   const newest = newestVerdict(lines);
@@ -108,8 +108,8 @@ export async function findEvent(
   progress('Reading the dead-letter queue');
   const queues = openQueues();
   const before = await queues.countInFlight();
-  // SQS moves a message after its last receive without a log line. A rejected message has a log line.
-  const isMatch = (found: DeadLetter) => isOf(found, id) && (!newest || found.reason === null);
+  // No line is logged when SQS moves a message after its last receive. A rejected message has a log line.
+  const isMatch = (deadLetter: DeadLetter) => isOf(deadLetter, id) && (!newest || deadLetter.reason === null);
   const { deadLetter, readCount } = await findDeadLetter(queues, isMatch, interruption);
   if (deadLetter) {
     const { messageId } = deadLetter.origin;
@@ -123,7 +123,7 @@ export async function findEvent(
   const inFlight = Math.max(before, await queues.countInFlight());
   const clause = searchClause(inFlight, readCount);
   if (!newest) return { ...unknown(logSince, clause, await queues.countQueued()), ...ids, logSince };
-  const hint = `and ${clause} is about it. Its message may still be in its queue ("status"), was discarded or redriven, or is in flight in another command`;
+  const hint = `and ${clause} is about it. Its message may be in its queue ("status"), discarded, redriven, or in flight in another command`;
   return {
     ...withOverdueHint(newest.result, newest.line, { now: now(), hint }),
     ...ids,
@@ -139,9 +139,9 @@ function isOfMessage(delivery: Delivery, messageId: string, lines: readonly Logg
 
 /** Returns the newest line that contains the event's outcome, and the verdict. */
 function newestVerdict(lines: readonly LoggedLine[]) {
-  const unstored = lines.filter(isUnstored);
+  const unstoredLines = lines.filter(isUnstored);
   for (const line of lines) {
-    const result = verdictFromLine(line, unstored);
+    const result = verdictFromLine(line, unstoredLines);
     if (result) return { result, line };
   }
   return undefined;
@@ -178,7 +178,7 @@ function searchClause(inFlight: number, readCount: number): string {
 function unknown(since: number, clause: string, queued: number | undefined): Verdict {
   return {
     verdict: 'unknown',
-    why: `no delivery, ${clause}, and no line of the log since ${isoTime(since)}: it was published before that time, with other ids, to another stage, or less than about a minute ago${queuedHint(queued, 'it')}`,
+    why: `no delivery, ${clause}, and no log line since ${isoTime(since)}: it was published before that time, with other ids, to another stage, or less than about a minute ago${queuedHint(queued, 'it')}`,
   };
 }
 

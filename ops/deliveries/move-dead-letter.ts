@@ -59,8 +59,8 @@ export function destinationOf({ origin, body }: DeadLetter): Destination | { rea
 }
 
 /**
- * Returns the reason if SQS rejected only this message. For example, a message may be too large once it has the attributes
- * of its origin.
+ * Returns the reason if SQS rejected only this message. For example, a message may be too large with the attributes of
+ * its origin.
  */
 function rejectionOf(error: unknown): string | undefined {
   const isRejected =
@@ -68,7 +68,7 @@ function rejectionOf(error: unknown): string | undefined {
   return isRejected ? error.message : undefined;
 }
 
-/** The reason why a message stays that the delivery function would drop. */
+/** The reason to keep a message that the delivery function would drop. */
 const tooEarly = 'its account registered the webhook after the event was sent. Ask the publisher to publish it again';
 
 const eventMessage = z.looseObject({ id: z.optional(z.string()) });

@@ -7,7 +7,7 @@ export function noDeadLetter(missing: readonly string[], inFlight: number): CliE
   return new CliError(`The dead-letter queue has no message ${missing.join(', ')}: ${hint}.`);
 }
 
-/** Returns the error of an interrupted command. It contains the command for the remaining messages. */
+/** Returns the error for an interrupted command. It contains the command for the remaining messages. */
 export function interrupted(verb: 'redrive' | 'discard', missing: ReadonlySet<string>): CliError {
   return new CliError(`Interrupted. ${continueCommand(verb, missing, 'the others')}`);
 }

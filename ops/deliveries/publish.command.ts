@@ -21,7 +21,7 @@ export function makePublish(events: EventFormat) {
     account: required('<id>', 'the account that the event belongs to', ordinaryAccountId),
     event: required('<name>', 'the name of the event, such as demanda.criada', eventName),
     ...Object.fromEntries(Object.entries(fields).map(([name, field]) => [valueName(field), specOf(name, field)])),
-    id: option('<id>', 'your id of the event; events with the same id are delivered once', z.string()),
+    id: option('<id>', 'your id for the event; events with the same id are delivered once', z.string()),
   };
 
   return command('publish', {
@@ -29,7 +29,7 @@ export function makePublish(events: EventFormat) {
     notes: examples(exampleOptions('proposta.recebida')),
     args: specs,
     validate: args => {
-      // The message id and the URLs of links do not affect the outcome.
+      // The message id and the URLs in links do not affect the outcome.
       const verdict = parseEventMessage(messageOf(args), 'unused', 'https://unused.example.com', events);
       return verdict.outcome === 'rejected' && `${args.event} cannot be published: ${inOptions(verdict.detail)}.`;
     },
@@ -51,7 +51,7 @@ export function makePublish(events: EventFormat) {
     },
   });
 
-  /** Returns the option of a field, which is required if every event requires the field. */
+  /** Creates the option for a field. The option is required if every event requires the field. */
   function specOf(name: string, { kind, optional }: EventField): ArgSpec<string | number | undefined> {
     const isInAll = EVENT_NAMES.every(event => rows[event].fields.includes(name));
     const label = isInAll ? name : `${name}, for the events that have one`;
@@ -66,18 +66,18 @@ export function makePublish(events: EventFormat) {
     return JSON.stringify(events.message(event, { id_conta: account, id }, values));
   }
 
-  /** Replaces the names of fields with the names of their options. */
+  /** Replaces field names with option names. */
   function inOptions(detail: string): string {
     return detail.replace(/(?<=^|; )(\w+):/g, (found, field: string) => optionOf.get(field) ?? found);
   }
 
-  /** Returns options that set the fields of an event to the values in the documents. */
+  /** Returns options that set the fields of an event to the examples in the documents. */
   function exampleOptions(event: EventName): string {
     return rows[event].fields.map(name => `${optionOf.get(name)} ${JSON.stringify(fields[name]?.example)}`).join(' ');
   }
 }
 
-/** The options for the fields of every message, by the names in the detail of a rejection. */
+/** The options for the fields of every message, by field name. */
 const ownOptions = [
   ['id_conta', '--account'],
   ['event', '--event'],
@@ -90,7 +90,7 @@ function valueName({ option }: EventField): string {
 }
 
 const examples = (options: string) => `
-The command sends a real message to the events queue, in the group of the account. If the account has a webhook for the event,
+The command sends a real message to the events queue, in the account's message group. If the account has a webhook for the event,
 the service delivers the event. The command rejects events that the service would reject. An event with an --id that was used
 before is not delivered again. "events find" with the delivery or message id shows what happened to the event.
 

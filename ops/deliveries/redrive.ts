@@ -32,35 +32,35 @@ export async function redrive(
   const failures: unknown[] = [];
   let [isCutOff, isInterrupted, nextAt, readCount] = [false, false, 0, 0];
   // Any number of other messages may precede the messages that can be moved.
-  for await (const found of queues.deadLetters(maxDeadLetters, { settle: () => Promise.all(inFlight.values()) })) {
+  for await (const message of queues.deadLetters(maxDeadLetters, { settle: () => Promise.all(inFlight.values()) })) {
     readCount += 1;
     const wait = nextAt - target.clock.now();
     if (wait > 0) await target.pause(wait);
     isInterrupted = interruption?.aborted === true;
     if (isInterrupted) break;
-    if (requested.size > 0 && !requested.has(found.origin.messageId)) continue;
-    const key = copyKey(found);
+    if (requested.size > 0 && !requested.has(message.origin.messageId)) continue;
+    const key = copyKey(message);
     await inFlight.get(key);
     while (inFlight.size > 0 && inFlight.size >= Math.min(atOnce, limit - moved.size)) {
       await Promise.race(inFlight.values());
     }
     if (failures.length > 0) break;
     if (moved.has(key)) {
-      await queues.remove(found);
+      await queues.remove(message);
       continue;
     }
     isCutOff = moved.size === limit;
     if (isCutOff) break;
-    missing.delete(found.origin.messageId);
-    const destination = destinationOf(found);
+    missing.delete(message.origin.messageId);
+    const destination = destinationOf(message);
     if ('reason' in destination) {
-      keep(found, destination.reason);
+      keep(message, destination.reason);
       continue;
     }
     nextAt = Math.max(nextAt, target.clock.now()) + 1_000 / rate;
-    const moving = move(found, destination).catch(error => {
+    const moving = move(message, destination).catch(error => {
       failures.push(error);
-      if (requested.has(found.origin.messageId)) missing.add(found.origin.messageId);
+      if (requested.has(message.origin.messageId)) missing.add(message.origin.messageId);
     });
     inFlight.set(
       key,
@@ -108,5 +108,5 @@ export function warnOfOthers(readCount: number, warn: AuditedTask['warn']): void
 /** The maximum number of dead-letter messages that one command reads. */
 export const maxDeadLetters = 100_000;
 
-/** The maximum number of concurrent moves of three calls each. The rate determines when the next move starts. */
+/** The maximum number of concurrent moves, which make three calls each. The rate determines when the next move starts. */
 const atOnce = 64;

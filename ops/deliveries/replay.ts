@@ -44,7 +44,7 @@ export function replayWebhook({ target, ...task }: AuditedTask, request: ReplayR
 /**
  * Cancels a running replay. The call can be repeated.
  *
- * @throws {CliError} if the replay does not exist, or ended without a cancellation.
+ * @throws {CliError} if the replay does not exist or has already ended.
  */
 export async function cancelReplay(
   { target }: AuditedTask,
@@ -152,7 +152,7 @@ async function runReplay(
     if (state === 'completed' || pass === 2) return { id, state, sent };
     await replays.pause(pollInterval);
     const latest = await replays.findLatest(request.account, request.event);
-    if (latest?.id !== id) throw new CliError('Another replay of a new registration replaced this replay.');
+    if (latest?.id !== id) throw new CliError('The replay of a new registration replaced this replay.');
     replay = latest;
   }
 }
@@ -200,8 +200,8 @@ async function webhooksWith(
   };
   const pages = await Promise.all(EVENT_NAMES.map(eventName => history({ ...query, eventName })));
   // A page can be empty although more pages follow.
-  const found = EVENT_NAMES.filter((_, at) => pages[at]?.deliveries.length || pages[at]?.next !== undefined);
-  return found.map(event => ({ account, event }));
+  const events = EVENT_NAMES.filter((_, at) => pages[at]?.deliveries.length || pages[at]?.next !== undefined);
+  return events.map(event => ({ account, event }));
 }
 
 function describe(outcome: ReplayOutcome): string {

@@ -20,7 +20,7 @@ Examples:
   npm run ops -- webhooks test --account acme --event demanda.criada`;
 
 const listNotes = `
-With --account, it queries the webhooks of one account. Without --account, it reads the whole table.
+With --account, the command queries the webhooks of one account. Without --account, it reads the whole table.
 
 Examples:
   npm run ops -- webhooks list --account acme
@@ -80,14 +80,14 @@ const wholeWebhook = makeShape<WebhookView>([
     heading: 'signing secrets',
     value: ({ secrets }) =>
       secrets.map(({ createdAt, replacedAt }) => ({ createdAt: iso(createdAt), replacedAt: iso(replacedAt) })),
-    text: ({ secrets }) => secrets.map(({ createdAt }) => `of ${iso(createdAt)}`).join(', ') || 'none',
+    text: ({ secrets }) => secrets.map(({ createdAt }) => `created ${iso(createdAt)}`).join(', ') || 'none',
   },
   { heading: 'created', value: ({ createdAt }) => iso(createdAt) },
   { heading: 'updated', value: ({ updatedAt }) => iso(updatedAt) },
 ]);
 
 const listWebhooks = command('webhooks list', {
-  description: 'list webhooks, with the reasons for suspensions and the times since which webhooks are failing or slow',
+  description: 'list webhooks, with suspension reasons and the start of failures or slowness',
   notes: listNotes,
   args: {
     account: option('<id>', 'only webhooks of this account', accountId),

@@ -14,7 +14,7 @@ export type WebhookView = ReturnType<typeof viewWebhook>;
 
 /**
  * Returns a webhook without secrets, with only the host of its URL. A suspension without a webhook has no other values.
- * @param slowSince - the time since which the attempts use the slow lane, if any.
+ * @param slowSince - the time at which the attempts moved to the slow lane, if they did.
  */
 export function viewWebhook(found: Webhook | PendingSuspension, slowSince?: number) {
   const { accountId, eventName } = found;

@@ -3,7 +3,7 @@ import type { Connect } from '../stage/ops-runtime.ts';
 import { type DeployedStack, isLeftOver, type StageStacks } from '../stage/stage-stacks.ts';
 import { isDeployed } from './stack-states.ts';
 
-/** A deployed function, with the version that its alias `live` points to. */
+/** A deployed function, with the version that its `live` alias points to. */
 export interface LiveFunction {
   /** The name in the code and in messages, such as `Token`. */
   readonly name: string;
@@ -29,7 +29,7 @@ export function ownStacks({
   return stacks.filter(stack => !isLeftOver(stack, configuration));
 }
 
-/** Returns the functions of stacks, by name, with the versions that their aliases point to. */
+/** Returns the functions of stacks, sorted by name, with the versions that their aliases point to. */
 export async function readLiveFunctions(
   connect: Connect,
   stacks: readonly DeployedStack[],
@@ -46,10 +46,9 @@ export async function readLiveFunctions(
   );
 }
 
-/** A function with an alias that points to another version than the last deployment, or splits the traffic. */
+/** A function with an alias that was moved since the last deployment, or that splits the traffic. */
 export type MovedAlias = Pick<LiveFunction, 'version' | 'deployedVersion' | 'sharing'> & { readonly function: string };
 
-/** Returns the functions with an alias that was moved since the last deployment, or that splits the traffic. */
 export function findMovedAliases(functions: readonly LiveFunction[]): readonly MovedAlias[] {
   return functions
     .filter(({ version, deployedVersion, sharing }) => version !== deployedVersion || sharing.length > 0)

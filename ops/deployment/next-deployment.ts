@@ -1,7 +1,7 @@
 import type { StageStacks } from '../stage/stage-stacks.ts';
 
 /**
- * Returns the command of the deployment after `ops rollback`. `gradual=false` is necessary, because CodeDeploy starts from the version of
+ * Returns the command for the deployment after `ops rollback`. `gradual=false` is necessary, because CodeDeploy starts from the version of
  * the last template and rejects a moved alias. The release has a number, because CloudFormation redeploys a commit only as a new release.
  */
 export function nextDeployment({ configuration, stacks }: Pick<StageStacks, 'configuration' | 'stacks'>): string {

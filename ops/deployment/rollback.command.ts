@@ -7,9 +7,9 @@ import { nextDeployment } from './next-deployment.ts';
 import { type Move, readReleases, rollBack } from './rollback.ts';
 
 const notes = `
-Without RELEASE, it lists the releases and the version that each function runs. With RELEASE, it points all functions to that
-earlier or later release within seconds. Only the aliases change. Versions, tables, queues and permissions do not change. You
-can repeat the command. It fails during a deployment.
+Without RELEASE, the command lists the releases and the version that each function runs. With RELEASE, it points all functions
+to that earlier or later release within seconds. Only the aliases change. Versions, tables, queues and permissions do not.
+You can repeat the command. It fails while a deployment is in progress.
 
 Examples:
   npm run ops -- --stage prod rollback
@@ -40,29 +40,29 @@ export const rollback: Noun = {
 };
 
 function reportReleases({ functions, releases }: Awaited<ReturnType<typeof readReleases>>): Report {
-  const listed = releases.map(({ release, publishedAt, versions }) => {
+  const releaseRows = releases.map(({ release, publishedAt, versions }) => {
     const running = functions.filter(({ name, version }) => versions.get(name) === version).length;
     return { release, publishedAt, functions: versions.size, running };
   });
-  const live = functions.map(({ name, version, deployedVersion, sharing }) => {
-    const found = releases.find(({ versions }) => versions.get(name) === version);
-    return { function: name, version, release: found?.release ?? null, deployedVersion, sharing };
+  const functionRows = functions.map(({ name, version, deployedVersion, sharing }) => {
+    const current = releases.find(({ versions }) => versions.get(name) === version);
+    return { function: name, version, release: current?.release ?? null, deployedVersion, sharing };
   });
-  const releaseShape = makeShape<(typeof listed)[number]>([
+  const releaseShape = makeShape<(typeof releaseRows)[number]>([
     { json: 'release', heading: 'release' },
     { json: 'publishedAt', heading: 'published' },
     { json: 'functions', heading: 'functions' },
     { json: 'running', heading: 'running' },
   ]);
-  const liveShape = makeShape<(typeof live)[number]>([
+  const liveShape = makeShape<(typeof functionRows)[number]>([
     { json: 'function', heading: 'function' },
     { json: 'version', heading: 'version' },
     { json: 'release', heading: 'release' },
     { json: 'deployedVersion', heading: 'last deployed' },
     { json: 'sharing', heading: 'shifting to', text: ({ sharing }) => sharing.join(', ') || undefined },
   ]);
-  const text = `${releaseShape.table(listed, 'No releases.')}\n\n${liveShape.table(live, 'No functions.')}`;
-  return { json: { releases: listed, functions: live.map(liveShape.json) }, text };
+  const text = `${releaseShape.table(releaseRows, 'No releases.')}\n\n${liveShape.table(functionRows, 'No functions.')}`;
+  return { json: { releases: releaseRows, functions: functionRows.map(liveShape.json) }, text };
 }
 
 function reportMoves(json: {
@@ -77,8 +77,8 @@ function reportMoves(json: {
     ...moved.map(({ function: name, from, to }) => `${name}: version ${from} to ${to}`),
     ...(moved.length === 0 ? [`All functions of the release already run ${release}.`] : []),
     ...(without.length > 0 ? [`Not moved, because the release does not contain them: ${without.join(', ')}.`] : []),
-    `Next: npm run smoke -- --stage ${stage}`,
-    `Next deployment: ${next}`,
+    `Next, run: npm run smoke -- --stage ${stage}`,
+    `For the next deployment, run: ${next}`,
   ];
   return { json, text: lines.join('\n') };
 }

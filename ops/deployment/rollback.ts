@@ -9,7 +9,7 @@ import { isChanging, requireNoDeployment } from './stack-states.ts';
 /** A release with versions that still exist in Lambda. */
 export interface Release {
   readonly release: string;
-  /** The time of the last version of the release, in RFC 3339. */
+  /** The time at which its last version was published, in RFC 3339. */
   readonly publishedAt: string;
   /** The newest version of each function in the release, by the name of the function in the code. */
   readonly versions: ReadonlyMap<string, number>;
@@ -21,13 +21,13 @@ export async function readReleases({ connect }: Pick<Target, 'connect'>, deploye
   const functions = await readLiveFunctions(connect, ownStacks(deployed));
   const published = await Promise.all(
     functions.map(async ({ name, functionName: FunctionName }) => {
-      const found: { name: string; release: string; version: number; publishedAt: string }[] = [];
+      const rows: { name: string; release: string; version: number; publishedAt: string }[] = [];
       for await (const { Versions = [] } of paginateListVersionsByFunction({ client }, { FunctionName })) {
         for (const { Version = '', Description: release = '', LastModified = '' } of Versions) {
-          if (/^\d+$/.test(Version)) found.push({ name, release, version: Number(Version), publishedAt: LastModified });
+          if (/^\d+$/.test(Version)) rows.push({ name, release, version: Number(Version), publishedAt: LastModified });
         }
       }
-      return found.sort((one, other) => one.version - other.version);
+      return rows.sort((one, other) => one.version - other.version);
     }),
   );
   const releases = [...Map.groupBy(published.flat(), ({ release }) => release)].map(([release, versions]): Release => {
@@ -60,8 +60,8 @@ export async function rollBack(task: AuditedTask, deployed: StageStacks, release
   const { functions, releases } = await readReleases(target, deployed);
   const chosen = releases.find(one => one.release === release);
   if (!chosen) {
-    const known = releases.map(one => one.release).join(', ') || 'none';
-    throw new CliError(`${target.label} has no release ${release}. Available releases: ${known}.`);
+    const available = releases.map(one => one.release).join(', ') || 'none';
+    throw new CliError(`${target.label} has no release ${release}. Available releases: ${available}.`);
   }
   recordResult({ release });
   const without = functions.filter(({ name }) => !chosen.versions.has(name)).map(({ name }) => name);
@@ -78,8 +78,8 @@ export async function rollBack(task: AuditedTask, deployed: StageStacks, release
   progress('Moving the aliases');
   const lambda = target.connect(LambdaClient);
   const results = await Promise.allSettled(moves.map(move => moveAlias(lambda, move)));
-  const moved = moves.filter((_, index) => results[index]?.status === 'fulfilled');
-  recordResult({ functions: moved.map(({ name, version, to }) => `${name} ${version}->${to}`) });
+  const movedAliases = moves.filter((_, index) => results[index]?.status === 'fulfilled');
+  recordResult({ functions: movedAliases.map(({ name, version, to }) => `${name} ${version}->${to}`) });
   const failed = results.flatMap((result, index) =>
     result.status === 'rejected' ? [`${moves[index]?.name} (${describeError(result.reason, target.unreachable)})`] : [],
   );
@@ -95,7 +95,7 @@ export async function rollBack(task: AuditedTask, deployed: StageStacks, release
   );
 }
 
-/** Returns the last update times of stacks as a text. */
+/** Returns the last update times of stacks as text. */
 function timesOf({ stacks }: Pick<StageStacks, 'stacks'>): string {
   return stacks.map(({ found }) => found?.LastUpdatedTime?.toISOString()).join();
 }

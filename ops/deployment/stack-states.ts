@@ -2,7 +2,7 @@ import { CliError } from '../stage/operator.ts';
 import { type DeployedStack, isLeftOver, type StageStacks, stackNameOf } from '../stage/stage-stacks.ts';
 
 /**
- * Returns advice on a stack that is left over or in a failed state. Returns `undefined` if it is deployed or does not exist.
+ * Returns advice on a stack that is left over, changing or in a failed state. Returns `undefined` for other stacks.
  * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
  */
 export function adviceOn(
@@ -21,25 +21,25 @@ export function adviceOn(
 
   if (isLeftOver(stack, configuration) && state !== 'DELETE_FAILED' && !isChanging(stack)) {
     const commands = [...(found.EnableTerminationProtection ? [unprotect] : []), cloudFormation('delete-stack')];
-    return `stack ${stackName} is left over: stages/${stage}.ts no longer defines it, and a deployment does not delete it. npx cdk destroy --all would fail at ${stackNameOf(stage, 'Data')}, because ${stackName} imports its key. Run: ${commands.join(', then: ')}`;
+    return `stack ${stackName} is left over: stages/${stage}.ts no longer defines it, and a deployment does not delete it. "npx cdk destroy --all" would fail at ${stackNameOf(stage, 'Data')}, because ${stackName} imports its key. Run: ${commands.join(', then: ')}`;
   }
   if (settledStates.includes(state)) return undefined;
 
   if (state === 'UPDATE_ROLLBACK_COMPLETE') {
-    return `${subject}: its last deployment failed and was rolled back. ${cloudFormation('describe-stack-events')} shows the cause.`;
+    return `${subject}: its last deployment failed and was rolled back. To see the cause, run: ${cloudFormation('describe-stack-events')}`;
   }
   if (state === 'ROLLBACK_COMPLETE' || state === 'ROLLBACK_FAILED') {
-    const failed = `${subject}: its first deployment failed (${cloudFormation('describe-stack-events')} shows the cause)`;
+    const failed = `${subject}: its first deployment failed ("${cloudFormation('describe-stack-events')}" shows the cause)`;
     return found.EnableTerminationProtection
-      ? // The command affects only this stack. A change of the stage's file would affect all stacks.
-        `${failed}, and the next deployment cannot replace it, because it is protected. Run: ${unprotect}. The next deployment then deletes it and creates it again.`
+      ? // The command affects only this stack. A change to the stage's file would affect all stacks.
+        `${failed}, and the next deployment cannot replace it, because it is protected. To let the next deployment delete it and create it again, run: ${unprotect}`
       : `${failed}. The next deployment deletes it and creates it again.`;
   }
   if (state === 'UPDATE_ROLLBACK_FAILED' || state === 'UPDATE_FAILED' || state === 'CREATE_FAILED') {
-    return `${subject}: the deployment stopped before its end. Correct the problem that ${cloudFormation('describe-stack-events')} shows, then run: ${rollBack}`;
+    return `${subject}: the deployment did not complete. Correct the problem that "${cloudFormation('describe-stack-events')}" shows, then run: ${rollBack}`;
   }
   if (state === 'DELETE_FAILED') {
-    return `${subject}: CloudFormation could not delete one of its resources. Correct the problem that ${cloudFormation('describe-stack-events')} shows, then run: ${cloudFormation('delete-stack')}`;
+    return `${subject}: CloudFormation could not delete one of its resources. Correct the problem that "${cloudFormation('describe-stack-events')}" shows, then run: ${cloudFormation('delete-stack')}`;
   }
   if (state === 'REVIEW_IN_PROGRESS') {
     return `${subject}: it was prepared but not created. The next deployment creates it.`;
@@ -57,16 +57,16 @@ export function requireNoDeployment({ stacks, region }: Pick<StageStacks, 'stack
   const { stackName, found } = changing;
   const state = found.StackStatus ?? '';
   const options = `--region ${region} --stack-name ${stackName}`;
-  const waitFor = (change: string) => `aws cloudformation wait stack-${change}-complete ${options}`;
+  const waitFor = (change: string) => `"aws cloudformation wait stack-${change}-complete ${options}"`;
   const end =
     state === 'UPDATE_IN_PROGRESS'
-      ? `To stop it and roll it back, run: aws cloudformation cancel-update-stack ${options}, then ${waitFor('rollback')}. Otherwise, wait`
+      ? `To stop it and roll it back, run "aws cloudformation cancel-update-stack ${options}", then ${waitFor('rollback')}. Otherwise, wait`
       : 'Wait';
   const isFirst = state === 'ROLLBACK_IN_PROGRESS'; // no waiter can succeed in this state
   const [change = ''] = state.startsWith('UPDATE_ROLLBACK') ? ['rollback'] : state.toLowerCase().split('_');
   const until = isFirst ? `${waitFor('create')}, which then exits with 255` : waitFor(change);
   throw new CliError(
-    `A deployment is in progress: stack ${stackName} is in state ${state}. ${end} until it has ended (${until}), then run this command again.`,
+    `A deployment is in progress: stack ${stackName} is in state ${state}. ${end} until it has ended (run ${until}), then run this command again.`,
   );
 }
 

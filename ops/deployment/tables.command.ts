@@ -14,7 +14,7 @@ import { CliError, isNamed } from '../stage/operator.ts';
 import { openUsers } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
-// `sessions` and `lockouts` are excluded, because a restored session may have ended.
+// `sessions` and `lockouts` are excluded, because restored sessions and locks may have ended.
 const names = ['clients', 'users', 'credentials', 'webhooks', 'deliveries', 'keyring'] as const;
 const table = argument('table', `of the stage: ${names.join(', ')}`, z.enum(names));
 const restored = argument('restored', 'the name of the table that AWS restored', notEmpty);
@@ -41,12 +41,12 @@ async function copy(task: AuditedTask, args: { table: string; restored: string }
   const restoredNames = await keyNamesOf(target, args.restored);
   if (keyNames.join() !== restoredNames.join()) throw new CliError(`${args.restored} is not a copy of ${stageTable}.`);
   await confirm(
-    `This copies all items of ${args.restored} that are missing in ${stageTable}, even if they were deleted.`,
+    `This copies all items of ${args.restored} that are missing from ${stageTable}, even if they were deleted.`,
   );
   const counts = { restored: 0, same: 0, changed: 0, expired: 0, copied: 0, notCopied: 0 };
   for await (const { Items = [] } of paginateScan({ client: target.documents() }, { TableName: args.restored })) {
     for (const items of chunksOf(Items, 40)) {
-      const results = await Promise.allSettled(items.map(copyItem)); // a failure waits for the other calls
+      const results = await Promise.allSettled(items.map(copyItem)); // after a failure, the other calls still complete
       for (const result of results) if (result.status === 'fulfilled') counts[result.value] += 1;
       counts.restored += items.length;
       if (counts.copied > 0) recordResult({ count: counts.copied });

@@ -45,9 +45,12 @@ export const rotateKeys = command('keys rotate', {
   notes: examples,
   args: {
     now: flag('create a key and use it immediately; earlier keys retire and stay valid'),
-    revoke: flag('like --now, but delete earlier keys, which ends access tokens (signing) or all sessions (mac)', {
-      now: true,
-    }),
+    revoke: flag(
+      'like --now, but delete earlier keys, which invalidates access tokens (signing) or ends all sessions (mac)',
+      {
+        now: true,
+      },
+    ),
     kind,
   },
   effect: 'writes',
@@ -118,23 +121,23 @@ async function readKeys(target: Target, kinds: readonly KeyKind[]) {
   );
 }
 
-/** Rotates keys. @throws {CliError} if a step fails, the operator does not confirm, or only encryption keys are revoked. */
+/** Rotates keys immediately. @throws {CliError} if a step fails, the operator does not confirm, or only encryption keys are revoked. */
 async function rotateAtOnce(
   task: AuditedTask,
   kinds: readonly KeyKind[],
   revoke: boolean,
 ): Promise<readonly RotationResult[]> {
   const { target, confirm } = task;
-  const ends = kinds.flatMap(kind => endedBy[kind] ?? []);
-  if (revoke && ends.length === 0) {
+  const invalidated = kinds.flatMap(kind => revocableTokens[kind] ?? []);
+  if (revoke && invalidated.length === 0) {
     throw new CliError('Encryption keys cannot be revoked, because all autorizacao values and secrets would be lost.');
   }
-  if (revoke) await confirm(`This permanently ends ${ends.join(' and ')} of ${target.label}.`);
+  if (revoke) await confirm(`This permanently invalidates ${invalidated.join(' and ')} of ${target.label}.`);
   const rotation = openRotation(target);
   const results: RotationResult[] = [];
   for (const [at, kind] of kinds.entries()) {
     try {
-      const result = await rotation.rotateNow(kind, { revoke: revoke && kind in endedBy });
+      const result = await rotation.rotateNow(kind, { revoke: revoke && kind in revocableTokens });
       if (result.created === undefined) throw new CliError(`another rotation of ${kind} keys ran at the same time.`);
       results.push(result);
       recordRotated(task, results);
@@ -147,7 +150,7 @@ async function rotateAtOnce(
   return results;
 }
 
-/** Returns the error of an incomplete rotation, with its results, its remaining steps, and the commands for these steps. */
+/** Returns the error for an incomplete rotation, with the completed steps, the remaining steps and their commands. */
 function incomplete({ target }: Pick<AuditedTask, 'target'>, { error, results, left, revoke }: Incomplete): CliError {
   const undeleted = error instanceof RevocationError ? error : undefined;
   const leftOf = (kind: KeyKind) =>
@@ -156,7 +159,7 @@ function incomplete({ target }: Pick<AuditedTask, 'target'>, { error, results, l
       : [`${kind} is not rotated, and its keys are still valid`];
   const ops = opsOf(target.deployed?.configuration.stage ?? null);
   const commandOf = (kind: KeyKind) =>
-    `"${ops} keys rotate ${revoke && kind in endedBy ? '--revoke' : '--now'} --kind ${kind}"`;
+    `"${ops} keys rotate ${revoke && kind in revocableTokens ? '--revoke' : '--now'} --kind ${kind}"`;
   const next = left.length === 0 ? `"${ops} keys list" shows the keys` : `Run ${left.map(commandOf).join(' and ')}`;
   const why = describeError(undeleted?.cause ?? error, target.unreachable);
   return new CliError(
@@ -183,8 +186,8 @@ function textOf({ kind, created, removed }: RotationResult): string {
 }
 
 /**
- * Runs the daily rotation in the stage's function. The call tests the role and the code of the function, and ends the
- * alarm `KeysNotRotated`, which monitors only this function.
+ * Runs the daily rotation in the stage's function. The call tests the role and the code of the function, and clears
+ * the `KeysNotRotated` alarm, which monitors only this function.
  * @throws {CliError} with the error of the function.
  */
 async function runDailyRotation(target: Target): Promise<readonly RotationResult[]> {
@@ -201,5 +204,5 @@ async function runDailyRotation(target: Target): Promise<readonly RotationResult
 const payload = z.array(z.object({ kind: z.enum(keyKinds), created: z.int().optional(), removed: z.array(z.int()) }));
 const errorSchema = z.object({ errorType: z.string().default('error'), errorMessage: z.string().default('') });
 
-/** The tokens that a revocation of each kind ends. Encryption keys protect stored secrets, and cannot be revoked. */
-const endedBy: Partial<Record<KeyKind, string>> = { signing: 'every access token', mac: 'every refresh token' };
+/** The tokens that become invalid if keys of a kind are revoked. Encryption keys cannot be revoked. */
+const revocableTokens: Partial<Record<KeyKind, string>> = { signing: 'every access token', mac: 'every refresh token' };

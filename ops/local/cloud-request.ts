@@ -29,7 +29,7 @@ export function cloudRequest(
   }: { readonly terminal: Terminal; readonly signal: AbortSignal; readonly consoleUrl: string },
 ): LocalCloudRequest<ServiceOutputs> {
   const { dataDirectory } = options;
-  /** Returns a port of a part. The ports are consecutive, unless `port` is 0 and each part uses any free port. */
+  /** Returns the port of a part. Ports are consecutive. If `port` is 0, each part uses any free port. */
   const portAt = (offset: number) => (port === 0 ? 0 : port + offset);
   return {
     ...options,
@@ -62,7 +62,5 @@ export function cloudRequest(
 
 function describeDelivery({ method, path, headers, body, status }: ReceivedDelivery): string {
   const event = /"event"\s*:\s*"([\w.]+)"/.exec(body)?.[1] ?? '';
-  return [method, path, event, headers['webhook-id'] ?? '', `answered ${status}`]
-    .filter(part => part !== '')
-    .join('  ');
+  return [method, path, event, headers['webhook-id'] ?? '', `status ${status}`].filter(part => part !== '').join('  ');
 }

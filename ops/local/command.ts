@@ -52,8 +52,8 @@ const stopSignals: readonly NodeJS.Signals[] =
   process.platform === 'win32' ? ['SIGINT', 'SIGTERM', 'SIGBREAK', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
 
 /**
- * Stops the run if its npm was killed. The script `start` replaces its shell with this program (`exec`), so npm forwards
- * SIGINT and SIGTERM and waits. npm cannot forward SIGKILL. On Windows, the id of the parent never changes.
+ * Stops the run if the npm process that started it was killed. The script `start` replaces its shell with this program
+ * (`exec`), so npm forwards SIGINT and SIGTERM and waits. It cannot forward SIGKILL. On Windows, the parent id never changes.
  */
 function onParentExit(stop: () => void): void {
   const parent = process.ppid;
@@ -99,7 +99,7 @@ async function runUntilEnd(options: LocalOptions, terminal: Terminal, signal: Ab
   }
 }
 
-/** Returns the options of the console. Its links log in the demo admin. */
+/** Returns the options of the console. Its links log in as the demo admin. */
 function consoleOptions({ AuthUrl, BaseUrl, Demo }: ServiceOutputs) {
   return {
     service: { authUrl: AuthUrl, baseUrl: BaseUrl, fetch },
@@ -112,7 +112,7 @@ function consoleOptions({ AuthUrl, BaseUrl, Demo }: ServiceOutputs) {
   };
 }
 
-/** Writes the OpenAPI documents. Their names start with the name of the outputs file, to keep documents of other runs. */
+/** Writes the OpenAPI documents. Their names start with the name of the outputs file, so that each run keeps its own. */
 function writeDocuments({ outputsFile }: LocalOptions, { AuthUrl, BaseUrl }: ServiceOutputs) {
   const prefix = `${basename(outputsFile, '.json')}.`;
   try {
@@ -128,5 +128,5 @@ function onEnter(act: () => void): void {
   if (process.stdin.isTTY) createInterface({ input: process.stdin }).on('line', act);
 }
 
-/** Signals within this time count as one, because npm repeats the terminal's signal. In milliseconds. */
+/** Signals within this time are treated as one, because npm repeats the terminal's signal. In milliseconds. */
 const echoMs = 500;

@@ -10,7 +10,7 @@ export type DemoCredentials = Readonly<z.output<typeof credentialsSchema>>;
 /**
  * Creates the demo client and the demo admin, unless the client and the admin in the file still exist.
  * @param file - the file that stores the credentials across restarts, because the tables only contain hashes.
- * @throws {StartError} if the stacks have no output with a table.
+ * @throws {StartError} if an output with a table is missing.
  */
 export async function provisionDemo(outputs: RunOutputs, file?: string): Promise<DemoCredentials> {
   for (const table of ['ClientsTable', 'UsersTable', 'CredentialsTable']) requiredOutput(outputs, table);
@@ -26,8 +26,8 @@ export async function provisionDemo(outputs: RunOutputs, file?: string): Promise
       name: 'Demo',
       grants: ['password', 'refresh_token'],
     });
-    const earlier = await users.findUserByEmail(email); // an earlier run ended before it wrote the file
-    if (earlier) await users.setUserPassword(earlier.userId, password);
+    const existingAdmin = await users.findUserByEmail(email); // an earlier run ended before it wrote the file
+    if (existingAdmin) await users.setUserPassword(existingAdmin.userId, password);
     else await users.createUser({ email, password, accountId, role: 'admin' });
 
     const credentials = {

@@ -39,7 +39,7 @@ export function greeting(
 interface GreetingDetails {
   readonly outputsFile: string;
   readonly consoleLink: string;
-  /** The port of the receiver of each name, from `--map`. */
+  /** The receiver's port for each host name, from `--map`. */
   readonly mappings: ReadonlyMap<string, number>;
 }
 

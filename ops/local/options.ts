@@ -25,7 +25,6 @@ export interface LocalOptions {
   readonly outputsFile: string;
 }
 
-/** An invalid command line. */
 export class UsageError extends StartError {
   override readonly name = 'UsageError';
 }
@@ -79,11 +78,11 @@ function makeCommand(defaultOutputsFile: string): Command {
     .option('--map <host=url>', 'forward https://HOST/ to http://127.0.0.1:PORT (repeatable)', addMapping)
     .option(
       '--hosts <file>',
-      'JSON file of more hosts, from name to URL or list of addresses (packages/cloud/src/local/README.md); read again when it changes',
+      'JSON file with more hosts, from name to URL or list of addresses (packages/cloud/src/local/README.md); read again when it changes',
     )
     .option(
       '--faults <file>',
-      'JSON file of faults to inject, with their rates (packages/cloud/src/local/README.md); read again when it changes',
+      'JSON file with faults to inject, with their rates (packages/cloud/src/local/README.md); read again when it changes',
     )
     .option('--assembly <directory>', 'run this cloud assembly (default: synthesise the app)')
     .option('--retry-schedule <waits>', 'the waits between delivery attempts, such as 1s,2s,5s')
@@ -122,7 +121,7 @@ function parsePort(text: string): number {
   throw new InvalidArgumentError(`It must be a whole number from 0 to ${lastFirstPort}. A run uses 6 ports.`);
 }
 
-/** The maximum of `--port`. The run uses five more ports. */
+/** The maximum value of `--port`. The run uses five more ports. */
 const lastFirstPort = 65_530;
 
 function addMapping(text: string, earlier: ReadonlyMap<string, number> = new Map()): ReadonlyMap<string, number> {

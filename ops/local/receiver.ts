@@ -6,7 +6,7 @@ export interface ReceivedDelivery {
   readonly at: string;
   readonly method: string;
   readonly path: string;
-  /** The headers, by lower-case name. Values of duplicates are joined with a comma and a space. */
+  /** The headers, by lower-case name. Values of repeated headers are joined with a comma and a space. */
   readonly headers: Readonly<Record<string, string>>;
   /** The first 16 KiB of the body. */
   readonly body: string;
@@ -14,7 +14,7 @@ export interface ReceivedDelivery {
   readonly status: number;
 }
 
-/** Creates the receiver of `https://receiver.example.com`. Its local page `/deliveries` lists requests as JSON. */
+/** Creates the receiver for `https://receiver.example.com`. Its local page `/deliveries` lists requests as JSON. */
 export function makeReceiver(onDelivery: (delivery: ReceivedDelivery) => void): RequestListener {
   let deliveries: ReceivedDelivery[] = [];
 
@@ -52,7 +52,7 @@ function respond(response: ServerResponse, status: number, type: string, body: s
   response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(body);
 }
 
-/** Returns 503 for `/status/503`, to demonstrate retries, and 200 for other paths. */
+/** Returns the status in a path such as `/status/503`, which demonstrates retries, or 200. */
 function statusFor(path: string): number {
   return Number(/^\/status\/([2-5]\d\d)(?:[/?]|$)/.exec(path)?.[1] ?? 200);
 }

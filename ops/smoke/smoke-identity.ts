@@ -13,8 +13,8 @@ export function createIdentity(target: Target): Promise<Identity> {
 
 /** Reads the stored client and user. Returns `undefined` if they do not exist. */
 export async function readIdentity(target: Target, parameter: string): Promise<Identity | undefined> {
-  const stored = await readParameter(target.connect(SSMClient), parameter);
-  return stored === undefined ? undefined : parseIdentity(stored);
+  const value = await readParameter(target.connect(SSMClient), parameter);
+  return value === undefined ? undefined : parseIdentity(value);
 }
 
 /** Stores a client and a user, encrypted with the key of the stage. */

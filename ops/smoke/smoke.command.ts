@@ -58,7 +58,7 @@ export function smoke({ stdout, interruption }: Pick<Streams, 'stdout' | 'interr
       return untilInterrupted(act, task.print, interruption);
     },
     subject: () => ({ account: smokeAccount }),
-    report: ({ steps, durationMs, deliveryId }, _given, { label }) => ({
+    report: ({ steps, durationMs, deliveryId }, _args, { label }) => ({
       json: { passed: true, durationMs, deliveryId, steps },
       text: `PASSED: ${label} delivered an event to its receiver in ${(durationMs / 1_000).toFixed(1)} s.`,
     }),

@@ -13,7 +13,7 @@ import { deleteLogin } from '../tenants/program-login.ts';
 import { createIdentity, deleteParameter, readIdentity, storeIdentity } from './smoke-identity.ts';
 
 interface TestOptions {
-  /** In seconds. */
+  /** The maximum duration in seconds. */
   readonly timeout: number;
   /** Ends the test early. The test still deletes its webhook. */
   readonly interruption: AbortSignal;
@@ -109,14 +109,14 @@ function openIdentity(target: Target) {
   }
 
   async function close(): Promise<void> {
-    const identity = await opening?.catch(() => undefined); // it may not be created yet
+    const identity = await opening?.catch(() => undefined); // the identity may not exist yet
     if (identity && parameter === undefined) await deleteLogin(target, identity);
   }
 }
 
 async function openStored(target: Target, parameter: string): Promise<Identity> {
-  const stored = await readIdentity(target, parameter);
-  if (stored) return stored;
+  const storedIdentity = await readIdentity(target, parameter);
+  if (storedIdentity) return storedIdentity;
   const identity = await createIdentity(target);
   await storeIdentity(target, parameter, identity);
   return identity;

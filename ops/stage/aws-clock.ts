@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Clock } from '../../lambdas/platform/clock.ts';
 
-/** The clock of a target: this machine's clock, corrected by the target's responses. */
+/** This machine's clock, corrected by a target's responses. */
 export type AwsClock = ReturnType<typeof makeAwsClock>;
 
 /** Creates a clock that follows the machine's clock until a response contradicts it. */
@@ -20,7 +20,7 @@ export function makeAwsClock(machineClock: Clock) {
   }
 
   /**
-   * Corrects the clock by the `Date` of a response, which is in whole seconds. The correction is the smallest that agrees
+   * Corrects the clock from the `Date` header of a response, which is in whole seconds. The correction is the smallest that agrees
    * with the response.
    * @param sentAt - the time of the request, by this machine's clock.
    */
@@ -32,7 +32,7 @@ export function makeAwsClock(machineClock: Clock) {
     ahead = receivedAt - Math.min(Math.max(now(), earliest), latest);
   }
 
-  /** Corrects the clock by all responses to a client. Returns the client. */
+  /** Corrects the clock from all responses to a client. Returns the client. */
   function adjustFrom<Client extends AwsClient>(client: Client): Client {
     client.middlewareStack.add(
       next => async args => {

@@ -9,7 +9,7 @@ import {
 import { CliError, type ShowProgress } from './operator.ts';
 import { requireOutput, type Target } from './target.ts';
 
-/** Reads at most 100 alarms of each stack of a stage. CloudFormation names alarms after their stack. */
+/** Reads at most 100 alarms for each stack in a stage. CloudFormation names alarms after their stack. */
 export async function readAlarms(target: Target) {
   if (!target.deployed) throw new CliError(`${target.label} has no CloudWatch alarms. Specify a stage with --stage.`);
   const cloudWatch = target.connect(CloudWatchClient);
@@ -30,7 +30,7 @@ export async function readAlarms(target: Target) {
 }
 
 /**
- * Reads the age of each queue's oldest message in seconds. The age is CloudWatch's latest value of the last 10 minutes, or
+ * Reads the age of each queue's oldest message in seconds. The age is CloudWatch's latest value from the last 10 minutes, or
  * `null` if CloudWatch has no value. SQS itself does not return the age.
  */
 export async function readAges(target: Target, queueNames: readonly string[]): Promise<readonly (number | null)[]> {
@@ -90,7 +90,7 @@ export function openEventLog(target: Target, interruption?: AbortSignal) {
   };
 
   return {
-    /** Returns the time since which lines are retained, in milliseconds since the epoch. */
+    /** Returns the start of the log retention, in milliseconds since the epoch. */
     retainedSince: async () => Math.min(...(await Promise.all(logGroupNames.map(groupRetainedSince)))),
 
     /**
@@ -151,7 +151,7 @@ const day = 86_400_000;
 /** The maximum number of lines about one id, including lines about its attempts and copies. */
 const maxLines = 200;
 
-/** Parses a line of Emissor's logger. Returns an empty list for other lines. */
+/** Parses a line from Emissor's logger. Returns an empty list for other lines. */
 function readLine(row: readonly ResultField[]): LoggedLine[] {
   const cell = (name: string) => row.find(({ field }) => field === name)?.value ?? '';
   try {
@@ -163,5 +163,5 @@ function readLine(row: readonly ResultField[]): LoggedLine[] {
   }
 }
 
-/** The polling interval of CloudWatch Logs Insights. In milliseconds. */
+/** The polling interval for CloudWatch Logs Insights. In milliseconds. */
 const pollInterval = 500;

@@ -14,13 +14,13 @@ export class CliError extends Error {
 export type ShowProgress = (text: string) => void;
 
 /**
- * Asks for confirmation before an action that ends sessions or cannot be undone, for example `This ends every access
- * token of stage prod.`
+ * Asks for confirmation before an action that ends sessions or cannot be undone. `consequences` is a sentence such as
+ * `This permanently deletes 12 messages.`
  * @throws {CliError} unless the operator confirms.
  */
 export type Confirm = (consequences: string) => Promise<void>;
 
-/** Asks for a password. `check` returns the problem of an entered password, which is then shown. */
+/** Asks for a password. `check` returns the problem with an entered password, which the prompt shows. */
 export type AskPassword = (check: (password: string) => Promise<string | undefined>) => Promise<string>;
 
 /**
@@ -32,8 +32,8 @@ export function describeError(error: unknown, unreachable: string, profile = pro
   const errors = unwrap(error);
   if (error instanceof CliError) return oneLine(error.message);
   if (errors.some(isUnreachable)) return unreachable;
-  const refused = errors.find(inner => credentialErrors.includes(nameOf(inner)));
-  if (refused) return describeCredentials(nameOf(refused), messageOf(refused), profile);
+  const credentialError = errors.find(inner => credentialErrors.includes(nameOf(inner)));
+  if (credentialError) return describeCredentials(nameOf(credentialError), messageOf(credentialError), profile);
   if (errors.some(inner => accessErrors.includes(nameOf(inner)))) {
     return `Access denied for these AWS credentials: ${oneLine(messageOf(error))}`;
   }
@@ -73,7 +73,7 @@ export function isCutOff(part: unknown): boolean {
   return isPartial === true || late?.isCutOff === true;
 }
 
-/** Returns the error and all errors that it wraps, such as causes and the errors of each IP address. */
+/** Returns the error and all errors that it wraps, such as causes and the errors for each IP address. */
 function unwrap(error: unknown): unknown[] {
   if (!(error instanceof Error)) return [error];
   const inner = error instanceof AggregateError ? error.errors : [];
@@ -95,7 +95,7 @@ function isUnreachable(error: unknown): boolean {
 function describeCredentials(name: string, message: string, profile: string | undefined): string {
   if (message.includes('multi-factor')) {
     const of = profile ?? 'default';
-    return `the AWS profile "${of}" requires multi-factor authentication, and this program cannot prompt for a code. Run export AWS_REGION=\${AWS_REGION:-$(aws configure get region --profile ${of})}; eval "$(aws configure export-credentials --profile ${of} --format env)"; unset AWS_PROFILE`;
+    return `the AWS profile "${of}" requires multi-factor authentication, and this program cannot prompt for a code. Run: export AWS_REGION=\${AWS_REGION:-$(aws configure get region --profile ${of})}; eval "$(aws configure export-credentials --profile ${of} --format env)"; unset AWS_PROFILE`;
   }
   const todo = profile
     ? ` in the profile "${profile}" (AWS_PROFILE). Sign in ("aws sso login"), or choose another profile ("aws configure list-profiles").`

@@ -6,19 +6,19 @@ import { systemRuntime } from '../../lambdas/platform/runtime.ts';
 import type { Time } from '../../lambdas/platform/timer.ts';
 import type { AwsClient } from './aws-clock.ts';
 
-/** The access of actions to AWS, time and randomness. Tests replace it. */
+/** Gives actions access to AWS, time and randomness. Tests replace this runtime. */
 export interface OpsRuntime {
   readonly makeClient: <Client extends AwsClient>(Service: ServiceOf<Client>, settings: ConnectionSettings) => Client;
   /** Creates the DynamoDB client that accepts and returns plain items. */
   readonly makeDocumentClient: (settings: ConnectionSettings) => DynamoDBDocumentClient;
-  /** The clock and timers of this machine. Actions use the clock of their target, which AWS's responses correct. */
+  /** The clock and timers of this machine. Actions use the clock of their target, which AWS responses correct. */
   readonly time: Time;
   readonly makeId: MakeId;
   readonly hashPassword: (password: string) => Promise<string>;
 }
 
 /**
- * Returns a client of a service, created once for each target.
+ * Returns the client for a service. Each target creates the client once.
  * @param endpoint - the output with the endpoint of a local run's engine. Without that output, the client calls AWS.
  */
 export type Connect = <Client extends AwsClient>(Service: ServiceOf<Client>, endpoint?: EndpointOutput) => Client;

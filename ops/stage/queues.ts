@@ -18,7 +18,7 @@ import { requireOutput, type Target } from './target.ts';
 
 type QueueName = 'EventsQueueUrl' | 'RetryQueueUrl' | 'DeadLetterQueueUrl';
 
-/** A message of the dead-letter queue. Copies of one message have the same origin and body. */
+/** A message in the dead-letter queue. Copies of one message have the same origin and body. */
 export interface DeadLetter {
   readonly origin: Origin;
   readonly body: string;
@@ -32,7 +32,7 @@ export interface DeadLetter {
 
 export type Queues = ReturnType<typeof openQueues>;
 
-/** The options of a pass through the dead-letter messages. */
+/** The options for a pass through the dead-letter messages. */
 interface PassOptions {
   readonly interruption?: AbortSignal | undefined;
   /** Resolves when the caller has finished its work on the messages of this pass. */
@@ -52,7 +52,7 @@ export function queuedHint(queued: number | undefined, which: string): string {
   return `. About ${queued} ${wait} in the events queue, and ${which} may be among them ("status")`;
 }
 
-/** Returns a key that is equal for copies of one dead-letter message. It includes the body, because an origin may be forged. */
+/** Returns a key that is equal for copies of one dead-letter message. The key includes the body, because an origin may be forged. */
 export function copyKey({ origin, body }: Pick<DeadLetter, 'origin' | 'body'>): string {
   return hash('sha256', JSON.stringify([origin.messageId, body]));
 }
@@ -136,7 +136,7 @@ export function openQueues(target: Target) {
   };
 
   return {
-    /** Sends a message in the group of an account, and returns its id. `origin` preserves the identity of a redriven event. */
+    /** Sends a message in an account's message group, and returns its id. `origin` preserves the identity of a redriven event. */
     send: async (queue: QueueName, body: string, account: string, origin?: Origin): Promise<string> => {
       const { MessageId = '' } = await sqs.send(
         new SendMessageCommand({
@@ -152,7 +152,7 @@ export function openQueues(target: Target) {
     /**
      * Receives each dead-letter message once, until the queue is empty or `limit` is reached. Hides the received messages
      * from other programs until the end. Messages that were not removed then reappear.
-     * @throws {CliError} if messages reappear before all are received, and the reason of an interruption.
+     * @throws {CliError} if messages reappear before all are received, and the reason for an interruption.
      */
     deadLetters: async function* (
       limit: number,
@@ -197,12 +197,12 @@ export function openQueues(target: Target) {
     },
 
     /**
-     * Returns the approximate number of dead-letter messages in flight. SQS counts with a delay. Other commands have about
-     * as many in flight as the smaller of the counts before and after a pass, and certainly none only if both are 0.
+     * Returns the approximate number of dead-letter messages in flight. SQS counts with a delay. The
+     * smaller count before and after a pass estimates the messages in other commands. They have none only if both are 0.
      */
     countInFlight: async () => (await readDepth(target, urlOf('DeadLetterQueueUrl'))).inFlight,
 
-    /** Returns the approximate size of the events queue, with messages in flight, or `undefined` if the read fails. */
+    /** Returns the approximate size of the events queue, including messages in flight, or `undefined` if the read fails. */
     countQueued: async (): Promise<number | undefined> => {
       const depth = await readDepth(target, urlOf('EventsQueueUrl')).catch(() => undefined);
       return depth && depth.waiting + depth.inFlight + depth.delayed;
@@ -222,7 +222,7 @@ const maxBatch = 10;
 const callsAtOnce = 10;
 
 /**
- * Returns the visibility timeout of received dead-letter messages in seconds. It suffices for a few thousand messages, and
+ * Returns the visibility timeout for received dead-letter messages in seconds. It suffices for a few thousand messages, and
  * longer passes extend it. If the command is killed, the messages stay hidden for this time.
  */
 function hiddenFor(count: number): number {

@@ -7,7 +7,7 @@ import type { Connect } from './ops-runtime.ts';
 /** The stacks that a stage may have. `Data` is deployed first, and the others after their assets are published. */
 export const stackNames = ['Data', 'Auth', 'Webhooks', 'Delivery', 'Smoke'] as const;
 
-/** The maximum number of attempts of a call to a stage. A rollback reads all functions at once, and AWS throttles it. */
+/** The maximum number of attempts for a call to a stage. A rollback reads all functions at once, and AWS throttles it. */
 export const attemptsAtStage = 5;
 
 /** The name of a stack without the prefix of its stage. */
@@ -36,8 +36,8 @@ export function stackNameOf(stage: StageName, name: StackName): string {
 }
 
 /**
- * Reads the stacks of a stage in the account and Region of the stage's file. The SDK has defaults for both.
- * @param connectIn - creates the connection to a Region. By default, the SDK's own connection is used.
+ * Reads the stacks of a stage in the account and Region from the stage's file, or from the SDK's defaults.
+ * @param connectIn - creates the connection to a Region. `undefined` means the SDK's default Region.
  * @throws {CliError} if the file is incomplete, or the credentials belong to another account.
  */
 export async function readStageStacks(
@@ -102,7 +102,7 @@ export async function describeStacks(
   };
 }
 
-/** Returns the outputs of stacks by their names. */
+/** Returns the outputs of stacks by name. */
 export function outputsOfStacks(stacks: readonly DeployedStack[]): Readonly<Record<string, string>> {
   const outputs = stacks.flatMap(({ found }) => found?.Outputs ?? []);
   return Object.fromEntries(outputs.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
@@ -122,7 +122,7 @@ function configurationOf(stage: StageName): StageConfiguration {
   }
 }
 
-/** Returns the account of the credentials. A stage without stacks needs it, because the credentials are often wrong. */
+/** Returns the account of the credentials, which are often wrong. It is read only if the stage has no stacks. */
 async function callersAccount(connect: Connect): Promise<string> {
   const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
   return (await connect(STSClient).send(new GetCallerIdentityCommand({}))).Account ?? '';

@@ -36,8 +36,8 @@ export function openUsers(target: Target) {
 }
 
 export function openSessions(target: Target) {
-  const stored = { ...connect(target), table: requireOutput(target, 'SessionsTable') };
-  return { ...makeSessionList(stored), ...makeSessionStore(stored) };
+  const parts = { ...connect(target), table: requireOutput(target, 'SessionsTable') };
+  return { ...makeSessionList(parts), ...makeSessionStore(parts) };
 }
 
 /** Opens a keyring that lists keys without unwrapping them. A new keyring reads the table again. */
@@ -47,8 +47,8 @@ export function openKeyring(target: Target) {
 
 /** Opens the target's lockout. Reads the MAC key first, so operators without access to it fail before any change. */
 export async function openLockout(target: Target) {
-  const stored = keyringIn(target);
-  const keyring = makeKeyring({ ...stored, kms: connectKms(target) });
+  const keyringParts = keyringIn(target);
+  const keyring = makeKeyring({ ...keyringParts, kms: connectKms(target) });
   await keyring.open(await keyring.active('mac'));
   return makeLockout({ ...connect(target), keyring, table: requireOutput(target, 'LockoutsTable') });
 }
@@ -68,7 +68,7 @@ function rotationSettings(target: Target): RotationSettings {
     };
   } catch (error) {
     if (error instanceof CliError) throw error;
-    throw new CliError(`${target.label} has key settings of another version. Deploy or start this version first.`);
+    throw new CliError(`${target.label} has key settings from another version. Deploy or start this version first.`);
   }
 }
 
@@ -106,15 +106,15 @@ export function openReplays(target: Target) {
   return { findWebhook, findLatest: replays.findLatest, pause, start: makeStartReplay({ ...shared, run, makeId }) };
 }
 
-/** Returns the times in milliseconds since which accounts and events use the slow lane, or `undefined` if they do not. */
+/** Returns the time at which each owner moved to the slow lane, in milliseconds since the epoch, if it did. */
 export async function readSlowSince(
   target: Target,
   owners: readonly SlownessOwner[],
 ): Promise<readonly (number | undefined)[]> {
   const read = makeSlowSinceReader({ dynamo: target.dynamo, table: requireOutput(target, 'DeliveriesTable') });
-  const found: (number | undefined)[] = [];
-  for await (const some of inBatches(owners, batchGetLimit)) found.push(...(await read(some)));
-  return found;
+  const times: (number | undefined)[] = [];
+  for await (const some of inBatches(owners, batchGetLimit)) times.push(...(await read(some)));
+  return times;
 }
 
 function keyringIn(target: Target) {

@@ -21,7 +21,7 @@ import { attemptsAtStage, isLeftOver, outputsOfStacks, readStageStacks, type Sta
 /** The outputs of a run or a deployment by name, such as queue URLs, table names and endpoints. */
 type Outputs = Readonly<Record<string, string>>;
 
-/** The facts about the Emissor instance that a command works on. */
+/** The facts about the Emissor instance that a command targets. */
 export interface TargetFacts {
   /** The name in messages, such as `the local run` or `stage dev`. */
   readonly label: string;
@@ -32,14 +32,14 @@ export interface TargetFacts {
   readonly unreachable: string;
 }
 
-/** The Emissor instance that a command works on, with the runtime of its actions. */
+/** The Emissor instance that a command targets, with the runtime for its actions. */
 export interface Target extends TargetFacts {
   readonly connect: Connect;
-  /** Returns the client of the tables. The first call creates the client. */
+  /** Returns the DynamoDB client. The first call creates the client. */
   readonly documents: () => DynamoDBDocumentClient;
-  /** Calls the tables with that client. */
+  /** Sends a command with that client. */
   readonly dynamo: Dynamo;
-  /** The clock, which AWS's responses correct. */
+  /** The clock, which AWS responses correct. */
   readonly clock: AwsClock;
   /** The time of `clock`, with this machine's timers. */
   readonly time: Time;
@@ -77,7 +77,7 @@ export function makeTarget(
   return { ...facts, connect, documents, dynamo, clock, time, pause: time.pause, makeId, hashPassword };
 
   function connect<Client extends AwsClient>(Service: ServiceOf<Client>, endpoint?: EndpointOutput): Client {
-    for (const known of clients) if (known instanceof Service) return known;
+    for (const client of clients) if (client instanceof Service) return client;
     const client = clock.adjustFrom(runtime.makeClient(Service, settingsFor(endpoint)));
     clients.push(client);
     return client;
@@ -103,16 +103,16 @@ export function localTarget(outputs: Readonly<Record<string, unknown>>, runtime?
   return makeTarget({ label: 'the local run', outputs: flatten(outputs), unreachable: notRunning }, runtime);
 }
 
-/** The options that choose a target. */
+/** The options that select a target. */
 export interface TargetOptions {
   readonly stage?: StageName;
   readonly outputs?: string;
 }
 
 /**
- * Finds the Emissor instance to work on. It is a deployed stage with the outputs of its stacks, or the run that an
- * outputs file describes. The default is the local run.
- * @throws {CliError}
+ * Finds the selected Emissor instance, which is a deployed stage, or the run or deployment that an outputs file describes.
+ * The default is the local run.
+ * @throws {CliError} if the stage or the outputs file cannot be read.
  */
 export async function findTarget(
   { stage, outputs: file }: TargetOptions,
@@ -158,7 +158,7 @@ export function outputsOf({ configuration, region, stacks }: Omit<StageStacks, '
 }
 
 function notDeployed({ configuration: { stage }, region, account }: StageStacks, stackName: string): string {
-  return `stage ${stage} is not deployed in ${region} of account ${account}: stack ${stackName} is missing (npm run preflight -- --stage ${stage}).`;
+  return `stage ${stage} is not deployed in ${region} of account ${account}: stack ${stackName} is missing. Run: npm run preflight -- --stage ${stage}`;
 }
 
 async function readOutputs(file: string, whenMissing: string): Promise<Outputs> {
@@ -189,7 +189,7 @@ function flatten(content: Record<string, unknown>): Outputs {
 
 const fileShape = z.record(z.string(), z.unknown());
 
-/** The maximum number of attempts of a call to a local run, and of the calls that find a stage. */
+/** The maximum number of attempts for a call to a local run, and for the calls that find a stage. */
 const attempts = 3;
 
 /**

@@ -20,11 +20,10 @@ export interface KmsKey {
   readonly arn: string;
   /** `Enabled`, or another KMS state. */
   readonly state: string;
-  /** The day on which AWS deletes the key. */
+  /** The time at which AWS deletes the key. */
   readonly deletedAt: string | null;
 }
 
-/** The certificate of a host. */
 export interface Certificate {
   readonly host: string;
   /** `ISSUED`, or another ACM state. */
@@ -33,7 +32,7 @@ export interface Certificate {
   readonly daysLeft: number | null;
 }
 
-/** Reads the numbers of throttled calls. CloudWatch reports them with a delay of a few minutes. */
+/** Reads the number of throttled calls for each table and index. CloudWatch reports them with a delay of a few minutes. */
 export async function readThrottles(
   target: Target,
   tables: readonly { readonly name: string; readonly indexes: readonly string[] }[],
@@ -67,7 +66,7 @@ export async function readThrottles(
   const counts = metrics.map((_, at) => sum(MetricDataResults.find(({ Id }) => Id === `m${at}`)?.Values));
   return metrics.flatMap(({ table, index, calls, cause }, at) => {
     const count = counts[at] ?? 0;
-    // The metric of all throttled calls follows the metrics of the two causes.
+    // In `throttleMetrics`, the metric for all throttled calls follows the metrics for the two causes.
     const isReported = cause === null && ((counts[at - 1] ?? 0) > 0 || (counts[at - 2] ?? 0) > 0);
     return count > 0 && !isReported ? [{ table, index, calls, count, cause }] : [];
   });
@@ -120,23 +119,23 @@ function keyProblem({ arn, state, deletedAt }: KmsKey, region: string | null): s
   const on = `--region ${region} --key-id ${arn}`;
   const day = deletedAt === null ? '' : `, to be deleted on ${deletedAt.slice(0, 10)}`;
   const commands: Readonly<Record<string, string>> = {
-    PendingDeletion: ` Run: aws kms cancel-key-deletion ${on}, then: aws kms enable-key ${on}.`,
-    Disabled: ` Run: aws kms enable-key ${on}.`,
+    PendingDeletion: ` Run "aws kms cancel-key-deletion ${on}", then "aws kms enable-key ${on}".`,
+    Disabled: ` Run "aws kms enable-key ${on}".`,
   };
-  return `the KMS key is ${state}${day}. Without it, Emissor cannot issue tokens or read secrets.${commands[state] ?? ''} docs/runbook.md, "KeysNotRotated".`;
+  return `the KMS key is ${state}${day}. Without it, Emissor cannot issue tokens or read secrets.${commands[state] ?? ''} See docs/runbook.md, "KeysNotRotated".`;
 }
 
 function throttleProblem(throttle: Throttle): string {
   const { calls, count, cause } = throttle;
   const why = cause === null ? '' : `, because of a ${cause}`;
-  return `DynamoDB throttled ${counted(count, calls.slice(0, -1))} of ${tableOrIndexName(throttle)} in the last 15 minutes${why}: docs/runbook.md, "StoreThrottled".`;
+  return `DynamoDB throttled ${counted(count, calls.slice(0, -1))} ${calls === 'reads' ? 'from' : 'to'} ${tableOrIndexName(throttle)} in the last 15 minutes${why}. See docs/runbook.md, "StoreThrottled".`;
 }
 
 function certificateProblem({ host, state, endsAt, daysLeft }: Certificate): string {
   const on = endsAt?.slice(0, 10);
   const days = daysLeft ?? 0;
   const end = days < 0 ? `, and expired on ${on}` : `, and expires on ${on}, in ${counted(days, 'day')}`;
-  return `the certificate of ${host} is ${state}${on === undefined ? '' : end}: docs/runbook.md, "CertificateExpires".`;
+  return `the certificate of ${host} is ${state}${on === undefined ? '' : end}. See docs/runbook.md, "CertificateExpires".`;
 }
 
 /** Returns whether a certificate is not issued, or overdue for renewal. ACM renews certificates at least 45 days early. */

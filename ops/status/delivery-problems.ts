@@ -29,7 +29,7 @@ const maxSentences = 5;
 function describeGroup({ account, event, cause, count, since, first }: OverdueGroup, ops: string): string {
   const number = counted(count, 'delivery', 'deliveries');
   const section = cause === 'internal error' ? 'InternalErrors' : 'RetriesLate';
-  return `${number} of account ${account} for ${event} ${overdueReasons[cause]} ${since}. ${ops} deliveries show ${first} shows the first one. docs/runbook.md, "${section}".`;
+  return `${number} of account ${account} for ${event} ${overdueReasons[cause]} ${since}. "${ops} deliveries show ${first}" shows the first one. See docs/runbook.md, "${section}".`;
 }
 
 function atLeast(isCutOff: boolean): string {
@@ -37,19 +37,19 @@ function atLeast(isCutOff: boolean): string {
 }
 
 const overdueReasons: Readonly<Record<OverdueCause, string>> = {
-  'internal error': 'stopped by an internal error and retried at',
+  'internal error': 'stopped by an internal error, with the next attempt at',
   overdue: 'overdue since',
 };
 
-/** Returns a sentence about the deliveries in a state, with the webhook that has most of them. */
+/** Returns a sentence about the deliveries in a state, with the webhook that has the most. */
 function endedDeliveries(view: DeliveriesView, kind: 'failed' | 'held', command: string): readonly string[] {
-  const found = view[kind];
-  const [largest] = found;
+  const groups = view[kind];
+  const [largest] = groups;
   if (!largest) return [];
   const { account, event } = largest;
-  const count = found.reduce((sum, { count }) => sum + count, 0);
+  const count = groups.reduce((sum, { count }) => sum + count, 0);
   const number = `${atLeast(view.isCutOff)}${counted(count, `${kind} delivery`, `${kind} deliveries`)}`;
   return [
-    `${number}, ${largest.count} of account ${account} for ${event}: ${command} --account ${account} --event ${event}.`,
+    `${number}, ${largest.count} of account ${account} for ${event}. Run: ${command} --account ${account} --event ${event}`,
   ];
 }

@@ -33,7 +33,7 @@ export interface DeploymentSubject {
 /** A sentence with advice about each problem. */
 export type DeploymentProblems = readonly string[] | Promise<readonly string[]>;
 
-/** Finds stacks that CloudFormation would not update. */
+/** Finds stacks that CloudFormation cannot update. */
 export function stackProblems({ deployed }: DeploymentSubject): readonly string[] {
   return deployed.stacks.filter(blocksDeployment).flatMap(stack => adviceOn(stack, deployed) ?? []);
 }
@@ -46,7 +46,7 @@ export async function bootstrapProblems({ target, deployed }: DeploymentSubject)
     if (!isNamed(error, 'ParameterNotFound')) throw error;
     const { configuration, region, account } = deployed;
     return [
-      `${region} of account ${account} has no CDK bootstrap stack. Run npx cdk bootstrap -c stage=${configuration.stage}.`,
+      `${region} of account ${account} has no CDK bootstrap stack. Run: npx cdk bootstrap -c stage=${configuration.stage}`,
     ];
   }
 }
@@ -66,18 +66,18 @@ export async function concurrencyProblems(subject: DeploymentSubject): Promise<r
   }
   const templates = await readTemplates();
   const reserved = reservedBy([...templates.values()]);
-  const others = quota - unreserved - reserved;
+  const reservedByOthers = quota - unreserved - reserved;
   const minUnreserved = Math.min(unreservedConcurrency, quota);
   // The CDK deploys one stack after another. Until the last one is deployed, any stack may have the higher of its two values.
   const ofStack = (name: StackName) =>
     [templates.get(name), synthesis.templates[name]].map(template => reservedBy([template ?? {}]));
   const peak = stackNames.reduce((sum, name) => sum + Math.max(...ofStack(name)), 0);
-  if (peak > reserved && quota - others - peak < minUnreserved) {
+  if (peak > reserved && quota - reservedByOthers - peak < minUnreserved) {
     return [
-      `while its stacks are deployed, the stage reserves up to ${peak} of ${quota} concurrent executions, and other functions reserve ${others}: ${quota - others - peak} would be left, and AWS requires ${minUnreserved} unreserved. ${raise}, or lower tokenConcurrency in stages/${stage}.ts. To raise one value and lower another, deploy the lower value first.`,
+      `while its stacks are deployed, the stage reserves up to ${peak} of ${quota} concurrent executions, and other functions reserve ${reservedByOthers}. Only ${quota - reservedByOthers - peak} would be left, but AWS requires ${minUnreserved} unreserved. ${raise}, or lower tokenConcurrency in stages/${stage}.ts. To raise one value and lower another, deploy the lower value first.`,
     ];
   }
-  const available = quota - others - reservedBy(Object.values(synthesis.templates));
+  const available = quota - reservedByOthers - reservedBy(Object.values(synthesis.templates));
   const lanes = firstConcurrency + retryConcurrency + slowConcurrency;
   if (lanes <= available - minOtherLanes) return [];
   return [
@@ -94,7 +94,7 @@ function reservedBy(templates: readonly Template[]): number {
 /** Finds certificates that API Gateway would reject for their domain. */
 export async function certificateProblems({ target, deployed }: DeploymentSubject): Promise<readonly string[]> {
   const { configuration, region } = deployed;
-  const found = domainsOf(configuration).map(async ({ name: host, certificateArn: arn }) => {
+  const problems = domainsOf(configuration).map(async ({ name: host, certificateArn: arn }) => {
     const request = `Request a certificate for ${host} in ${region}.`;
     if (arn.split(':')[3] !== region) return [`the certificate of ${host} is not in ${region}. ${request}`];
     const client = target.connect(ACMClient);
@@ -113,16 +113,16 @@ export async function certificateProblems({ target, deployed }: DeploymentSubjec
     if (names.some(name => covers(name, host))) return [];
     return [`the certificate of ${host} is for ${listed(names)}. ${request}`];
   });
-  return (await Promise.all(found)).flat();
+  return (await Promise.all(problems)).flat();
 }
 
-/** Returns whether a name of a certificate covers a host. The name may have a wildcard label (RFC 6125 section 6.4.3). */
+/** Returns whether a certificate name covers a host. The name may have a wildcard label (RFC 6125 section 6.4.3). */
 function covers(name: string, host: string): boolean {
   const lower = name.toLowerCase();
   return lower === host || (lower.startsWith('*.') && lower.slice(1) === host.slice(host.indexOf('.')));
 }
 
-/** Finds missing and changed domains, because a later change changes all URLs and ends all access tokens. */
+/** Finds missing and changed domains. A later change replaces all URLs and invalidates all access tokens. */
 export function domainProblems({ deployed: { configuration, stacks } }: DeploymentSubject): readonly string[] {
   const { stage } = configuration;
   const outputs = outputsOfStacks(stacks);
@@ -135,7 +135,7 @@ export function domainProblems({ deployed: { configuration, stacks } }: Deployme
   return [
     ...(hasCustomers(configuration) && missing.length > 0
       ? [
-          `stages/${stage}.ts does not set ${listed(missing)}. Set domains before the first integrator connects, because a later change changes the URLs and ends all access tokens.`,
+          `stages/${stage}.ts does not set ${listed(missing)}. Set domains before the first integrator connects, because a later change changes the URLs and invalidates all access tokens.`,
         ]
       : []),
     ...changed.map(
@@ -160,12 +160,12 @@ export function protectionProblems({ deployed: { configuration, stacks } }: Depl
   ];
 }
 
-/** Finds a stage of another owner. Two people who use the same stage name would overwrite each other's deployments. */
+/** Finds a stage that belongs to another owner. Two people who use the same stage name would overwrite each other's deployments. */
 export function ownerProblems({ deployed: { configuration, stacks } }: DeploymentSubject): readonly string[] {
   const { stage, tags } = configuration;
   const { owner } = tags;
   const owners = stacks.flatMap(({ found }) => found?.Tags?.find(({ Key }) => Key === 'owner')?.Value ?? []);
-  const other = owners.find(found => found !== owner);
+  const other = owners.find(value => value !== owner);
   if (other === undefined) return [];
   return [
     `stage ${stage} in this account belongs to ${other}, but the owner in stages/${stage}.ts is ${owner ?? 'not set'}. Copy stages/${stage}.ts to a stage with another name, or deploy the stage if only its owner has changed.`,
@@ -177,14 +177,14 @@ export async function otherRegionProblems({ target, deployed }: DeploymentSubjec
   const { configuration, region } = deployed;
   const command = new ListRolesCommand({ PathPrefix: `/emissor/${configuration.stage}/`, MaxItems: 1_000 });
   const { Roles = [] } = await target.connect(IAMClient).send(command);
-  const others = new Set(Roles.map(({ Path = '' }) => Path.split('/')[3] ?? '').filter(found => found !== region));
-  if (others.size === 0) return [];
+  const regions = new Set(Roles.map(({ Path = '' }) => Path.split('/')[3] ?? '').filter(value => value !== region));
+  if (regions.size === 0) return [];
   return [
-    `stage ${configuration.stage} is already deployed in ${listed([...others])} of this account. Copy stages/${configuration.stage}.ts to a stage with another name, or delete the other deployment first.`,
+    `stage ${configuration.stage} is already deployed in ${listed([...regions])} of this account. Copy stages/${configuration.stage}.ts to a stage with another name, or delete the other deployment first.`,
   ];
 }
 
-/** Finds remaining data of an earlier stage with the same name. The new stage would start without the data. */
+/** Finds remaining data from an earlier stage with the same name. The new stage would start without the data. */
 export async function retainedResourceProblems({ target, deployed }: DeploymentSubject): Promise<readonly string[]> {
   const { configuration, region, stacks } = deployed;
   const { stage, removalPolicy } = configuration;
@@ -202,7 +202,7 @@ export async function retainedResourceProblems({ target, deployed }: DeploymentS
   const retained = (await Promise.all(names)).flat().filter(name => !ownNames.includes(name));
   if (retained.length === 0) return [];
   return [
-    `${retained.length} tables and queues of an earlier deployment remain (${retained[0]}${retained.length > 1 ? ', …' : ''}), and the stage would start without their data. If you need the data, do not deploy: docs/runbook.md, "Restoring". Otherwise, delete them and the KMS key with the description "Emissor ${stage}: …" in ${region}.`,
+    `${retained.length} tables and queues from an earlier deployment remain (${retained[0]}${retained.length > 1 ? ', …' : ''}), and the stage would start without their data. If you need the data, do not deploy. See docs/runbook.md, "Restoring". Otherwise, delete them and the KMS key with the description "Emissor ${stage}: …" in ${region}.`,
   ];
 }
 
@@ -220,7 +220,7 @@ export async function removedDataProblems(subject: DeploymentSubject): Promise<r
   });
   if (removed.length === 0) return [];
   return [
-    `the deployment would remove ${listed(removed)}. npx cdk diff --all -c stage=${stage} shows the change. Do not remove resources with data.`,
+    `the deployment would remove ${listed(removed)}. "npx cdk diff --all -c stage=${stage}" shows the change. Do not remove resources with data.`,
   ];
 }
 

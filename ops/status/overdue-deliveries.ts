@@ -12,7 +12,7 @@ export interface OverdueGroup {
   readonly event: string;
   readonly cause: OverdueCause;
   readonly count: number;
-  /** The time since which the first delivery is overdue. For `internal error`, the time of the next attempt. */
+  /** The time at which the first delivery was due. For `internal error`, the time of the next attempt. */
   readonly since: string;
   /** The id of the first delivery. */
   readonly first: string;
@@ -30,7 +30,7 @@ export interface OverdueDeliveries {
   readonly isCutOff: boolean;
 }
 
-/** Finds pending deliveries that are overdue by at least 3 minutes. The number of reads is bounded. */
+/** Finds pending deliveries that are at least 3 minutes overdue or had an internal error, with a bounded number of reads. */
 export async function findOverdue(target: Target, now: number): Promise<OverdueDeliveries> {
   const pages = await Promise.all(dueShards.map(shard => readShard(target, shard, now + maxSweepDelay)));
   const isCutOff = pages.some(page => page.isCutOff);
@@ -48,9 +48,9 @@ export async function findOverdue(target: Target, now: number): Promise<OverdueD
       const cause: OverdueCause = isInternalError ? 'internal error' : 'overdue';
       const since = isoTime(wait.nextAttemptAt);
       const key = `${account} ${event} ${cause}`;
-      const earlier = groups.get(key);
-      const count = (earlier?.count ?? 0) + 1;
-      const group = earlier && earlier.since <= since ? earlier : { account, event, cause, since, first: id };
+      const previous = groups.get(key);
+      const count = (previous?.count ?? 0) + 1;
+      const group = previous && previous.since <= since ? previous : { account, event, cause, since, first: id };
       groups.set(key, { ...group, count });
     }
   }
@@ -58,7 +58,7 @@ export async function findOverdue(target: Target, now: number): Promise<OverdueD
   return { groups: longestFirst, isCutOff };
 }
 
-/** Reads the first entries of a partition of index `due`. */
+/** Reads the first entries of a partition of the `due` index. */
 async function readShard(target: Target, shard: string, until: number) {
   const { Items = [], LastEvaluatedKey } = await target.dynamo(
     new QueryCommand({
@@ -76,7 +76,7 @@ async function readShard(target: Target, shard: string, until: number) {
 /** The maximum number of entries read from one partition. */
 const entriesOfShard = 250;
 
-/** The maximum delay with which the sweeper reads an overdue delivery, because it doubles its wait. In milliseconds. */
+/** The maximum time between two reads of an overdue delivery by the sweeper, which doubles its wait. In milliseconds. */
 const maxSweepDelay = 30 * 60_000;
 
 /** The delay after which a delivery is shown as overdue. In milliseconds. */

@@ -28,7 +28,7 @@ const findProblems = command('preflight', {
     }
     return {
       json: found,
-      text: [...lines, `No problems found. Next: npx cdk deploy --all -c stage=${stage}`].join('\n'),
+      text: [...lines, `No problems found. Next, run: npx cdk deploy --all -c stage=${stage}`].join('\n'),
     };
   },
 });

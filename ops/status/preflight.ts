@@ -24,7 +24,7 @@ interface Finding {
   readonly sentence: string;
 }
 
-/** Runs all checks before a deployment, which only read. @throws {CliError} if the stage cannot be synthesised. */
+/** Runs all checks before a deployment. The checks only read. @throws {CliError} if the stage cannot be synthesised. */
 export async function findBeforeDeployment(
   target: Target,
   synthesise: (configuration: StageConfiguration) => Promise<Synthesis>,
@@ -37,7 +37,7 @@ export async function findBeforeDeployment(
   progress('Synthesising the stage');
   const synthesis = await synthesise(configuration).catch(error => {
     throw new CliError(
-      `Could not synthesise stage ${stage} (${error instanceof Error ? error.message : String(error)}). npx cdk synth -c stage=${stage} shows the details.`,
+      `Could not synthesise stage ${stage} (${error instanceof Error ? error.message : String(error)}). For details, run: npx cdk synth -c stage=${stage}`,
     );
   });
   const readTemplates = once(async () => {
@@ -51,11 +51,11 @@ export async function findBeforeDeployment(
     if (check.when === 'status') continue;
     progress(`Checking: ${check.name}`);
     try {
-      const found =
+      const sentences =
         check.when === 'both'
           ? check.find(await readShared())
           : await check.find({ target, deployed, synthesis, readTemplates });
-      problems.push(...found.map(sentence => ({ check: check.name, sentence })));
+      problems.push(...sentences.map(sentence => ({ check: check.name, sentence })));
     } catch (error) {
       unread.push({ check: check.name, sentence: describeError(error, target.unreachable) });
     }

@@ -21,12 +21,12 @@ export async function readRecipients(target: Target): Promise<readonly Recipient
   return (await Promise.all([read('page', 'PagesTopicArn'), read('ticket', 'TicketsTopicArn')])).flat();
 }
 
-/** Finds recipients who do not receive alarm e-mails, because no one would notice otherwise. */
+/** Finds recipients who do not receive alarm e-mails, because no one would otherwise notice. */
 export function recipientProblems(recipients: Part<readonly Recipient[]>): readonly string[] {
   if (isUnread(recipients)) return [];
   const unreached = recipients.filter(({ state }) => state !== 'confirmed');
   return [...Map.groupBy(unreached, ({ mail }) => mail)].map(([mail, of]) => {
     const who = listed(of.map(({ address, state }) => `${address} (${state})`));
-    return `${mail}s do not reach ${who}: docs/runbook.md, "A recipient who never confirmed".`;
+    return `${mail}s do not reach ${who}. See docs/runbook.md, "A recipient who never confirmed".`;
   });
 }

@@ -6,7 +6,7 @@ import { counted, listed } from '../stage/sentences.ts';
 import { isLeftOver, type StageStacks, stackNameOf } from '../stage/stage-stacks.ts';
 import type { Facts, StackView } from './status-facts.ts';
 
-/** Finds problems of a stage's deployment. Returns a sentence with advice about each. */
+/** Finds problems with a stage's deployment. Returns a sentence with advice about each. */
 export function stageProblems(facts: Facts, deployed: StageStacks): readonly string[] {
   return [
     ...missingStacks(deployed),
@@ -19,9 +19,9 @@ export function stageProblems(facts: Facts, deployed: StageStacks): readonly str
 function missingStacks({ configuration: { stage }, region, account, stacks }: StageStacks): readonly string[] {
   const missing = stacks.filter(({ found }) => found === undefined).map(({ stackName }) => stackName);
   if (missing.length === 0) return [];
-  const next = `npm run preflight -- --stage ${stage}, then npx cdk deploy --all -c stage=${stage}`;
+  const next = `Run "npm run preflight -- --stage ${stage}", then "npx cdk deploy --all -c stage=${stage}"`;
   if (missing.length === stacks.length) {
-    return [`stage ${stage} is not deployed in ${region} of account ${account}: ${next}.`];
+    return [`stage ${stage} is not deployed in ${region} of account ${account}. ${next}.`];
   }
   return [`stage ${stage} is only partly deployed. Missing: ${listed(missing)}. ${next}.`];
 }
@@ -41,7 +41,7 @@ function differentVersions({ stacks }: Pick<Facts, 'stacks'>, deployed: StageSta
     : byRelease && `of different releases, ${listedGroups(byRelease)}`;
   if (!different) return [];
   return [
-    `the stacks are ${different}: the last deployment is incomplete. npx cdk deploy --all -c stage=${configuration.stage}.`,
+    `the stacks are ${different}: the last deployment is incomplete. Run: npx cdk deploy --all -c stage=${configuration.stage}`,
   ];
 }
 
@@ -70,7 +70,7 @@ function missingProtection(facts: Pick<Facts, 'stacks' | 'tables'>, { configurat
   if (stacks.length > 0) unprotected.push(counted(stacks.length, 'stack'));
   if (tables.length > 0) unprotected.push(counted(tables.length, 'table'));
   const next = protection
-    ? `stages/${stage}.ts sets protection: true. Run npx cdk deploy --all -c stage=${stage}`
+    ? `stages/${stage}.ts sets protection: true. Run "npx cdk deploy --all -c stage=${stage}"`
     : `Once the first deployment is complete, set protection to true in stages/${stage}.ts and deploy again`;
   return [`${listed(unprotected)} can be deleted by mistake, because protection is off. ${next}.`];
 }
@@ -87,11 +87,13 @@ export function aliasProblems(
   const ops = opsOf(deployed.configuration.stage);
   return [
     ...(moved
-      ? [`Aliases were moved since the last deployment: ${moved}. Next deployment: ${nextDeployment(deployed)}`]
+      ? [
+          `Aliases were moved since the last deployment: ${moved}. For the next deployment, run: ${nextDeployment(deployed)}`,
+        ]
       : []),
     ...(shifting
       ? [
-          `No deployment is in progress, but some of the traffic still goes to another version: ${shifting}. ${ops} rollback lists the releases, and ${ops} rollback RELEASE sends all traffic to one of them.`,
+          `No deployment is in progress, but some of the traffic still goes to another version: ${shifting}. "${ops} rollback" lists the releases, and "${ops} rollback RELEASE" sends all traffic to one of them.`,
         ]
       : []),
   ];

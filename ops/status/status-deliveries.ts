@@ -20,5 +20,5 @@ async function countEnded(target: Target) {
   return { read, isCutOff, failed: ended('failed'), held: ended('held') };
 }
 
-/** The maximum number of pages to count in the index `undelivered`. */
+/** The maximum number of pages to read from the `undelivered` index. */
 const maxPages = 10;

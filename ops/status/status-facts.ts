@@ -51,7 +51,7 @@ export async function readFacts(target: Target, progress: ShowProgress) {
       attempt(() => readDeliveries(target, target.clock.now())),
       attempt(() => readKeys(target)),
     ]);
-  // AWS is reachable if it returned stacks. A local run has ended if all of its parts fail.
+  // AWS is reachable if it returned stacks. A local run has ended if none of its parts can be read.
   if (!deployed && [queues, webhooks, keys].every(part => part.failure !== undefined)) throw queues.failure;
   return {
     target: target.label,

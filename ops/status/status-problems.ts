@@ -19,15 +19,15 @@ function backlogOf({ queue, waiting, inFlight, oldestSeconds }: QueueView, stage
   const wait = counted(waiting, 'message waits', 'messages wait');
   // A consumer that reads its queue has messages in flight.
   if (inFlight === 0) {
-    return `${wait} in the ${queue} queue, none is in flight${age}. Check that the consumer of the queue runs: docs/runbook.md, "EventsStuck".`;
+    return `${wait} in the ${queue} queue, none is in flight${age}. Check that the consumer of the queue runs. See docs/runbook.md, "EventsStuck".`;
   }
   const inFlightText = counted(inFlight, 'is', 'are');
-  return `${wait} in the ${queue} queue, ${inFlightText} in flight${age}. ${opsOf(stage)} webhooks list --slow shows the slow receivers.`;
+  return `${wait} in the ${queue} queue, ${inFlightText} in flight${age}. "${opsOf(stage)} webhooks list --slow" shows the slow receivers.`;
 }
 
 /**
- * Returns whether a queue is behind, by its count or its age. CloudWatch reports the age of a message only until its third
- * receive. Only in the events queue does the age of messages in flight count. The table shows other overdue deliveries.
+ * Returns whether a queue has too many or too old messages. CloudWatch reports the age of a message only until its third
+ * receive. For queues other than the events queue, only waiting messages can be too old.
  */
 function isBehind({ queue, waiting, inFlight, oldestSeconds }: QueueView): boolean {
   if (queue === 'dead letters') return false;
@@ -49,7 +49,7 @@ export function deadLetterProblems({ queues, stage }: Pick<Facts, 'queues' | 'st
   if (isUnread(queues)) return [];
   const dead = queues.find(({ queue }) => queue === 'dead letters');
   const count = dead ? dead.waiting + dead.inFlight : 0;
-  return count === 0 ? [] : [`${counted(count, 'dead-letter message')}. ${opsOf(stage)} dlq list shows the reasons.`];
+  return count === 0 ? [] : [`${counted(count, 'dead-letter message')}. "${opsOf(stage)} dlq list" shows the reasons.`];
 }
 
 export function webhookProblems(
@@ -67,16 +67,16 @@ export function webhookProblems(
   ];
 }
 
-/** Returns a sentence about the webhooks with a problem, with the first webhook as an example. */
+/** Returns a sentence about webhooks with the same problem, with the first one as an example. */
 function describeWebhooks(found: readonly UnhealthyWebhook[], what: string, command: string): readonly string[] {
   const [first] = found;
   if (!first) return [];
   const since = first.since === undefined ? '' : ` since ${first.since}`;
   const example = `${first.account} for ${first.event}${since}`;
-  return [`${counted(found.length, 'webhook')} ${what} (${example}). Run: ${command}.`];
+  return [`${counted(found.length, 'webhook')} ${what} (${example}). Run: ${command}`];
 }
 
-/** A webhook, with the time since which it fails, if known. */
+/** A webhook, with the start of its failures, if known. */
 interface UnhealthyWebhook {
   readonly account: string;
   readonly event: string;
@@ -87,7 +87,7 @@ const day = 86_400_000;
 
 export function keyProblems({ keys, stage }: Pick<Facts, 'keys' | 'stage'>, now: number): readonly string[] {
   if (isUnread(keys)) return [];
-  return keys.flatMap(key => keyProblem(key, `${opsOf(stage)} keys rotate creates the key`, now));
+  return keys.flatMap(key => keyProblem(key, `"${opsOf(stage)} keys rotate" creates the key`, now));
 }
 
 function keyProblem({ kind: key, activeSince, nextCreatedAt }: KeysView, next: string, now: number): readonly string[] {
@@ -98,5 +98,5 @@ function keyProblem({ kind: key, activeSince, nextCreatedAt }: KeysView, next: s
   return [`the next ${key} key has been due since ${nextCreatedAt}. Check the daily rotation. ${next}.`];
 }
 
-/** The maximum time for which a due key may wait, because the rotation runs once a day. In milliseconds. */
+/** The maximum delay of a due key, in milliseconds. The rotation runs once a day. */
 const maxRotationDelay = 26 * 3_600_000;

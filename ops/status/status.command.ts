@@ -19,7 +19,7 @@ import {
 } from './status-facts.ts';
 
 const examples = `
-The command only reads. The exit code is 0 even if it finds problems, which "problems" lists in its JSON. It reports the parts
+The command only reads. The exit code is 0 even if there are problems. The JSON lists them in "problems". It reports the parts
 that it could not read. It reads the first 10 MiB of webhooks ("webhooks list" reads all) and counts up to about 50,000
 undelivered deliveries ("deliveries list" counts all). Of the 1,000 deliveries that are due next, it shows the ones that are
 overdue by at least 3 minutes, by account, event and cause. It reports if there are more.
@@ -29,7 +29,7 @@ Examples:
   npm run ops -- --stage prod status
   npm run --silent ops -- --stage prod --json status`;
 
-/** The facts and the problems. */
+/** The state of a target and its problems. */
 export interface Status extends Facts {
   /** A sentence with advice about each problem. */
   readonly problems: readonly string[];
@@ -164,7 +164,7 @@ const throttleShape = makeShape<Throttle>([
 const certificateShape = makeShape<Certificate>([
   { heading: 'host', value: ({ host }) => host },
   { heading: 'state', value: ({ state }) => state },
-  { heading: 'ends', value: ({ endsAt }) => endsAt },
+  { heading: 'expires', value: ({ endsAt }) => endsAt },
   { heading: 'days left', value: ({ daysLeft }) => daysLeft },
 ]);
 

@@ -23,8 +23,8 @@ export interface Synthesis {
 }
 
 /**
- * Synthesises a stage in a separate process, like the CDK's command line, with all checks. Includes the bundles, because
- * some policies contain their hashes.
+ * Synthesises a stage in a separate process, as the CDK's command line does. Bundles the functions, because some policies
+ * contain the hashes of bundles.
  * @throws {Error} with the last line of the process's standard error.
  */
 export async function synthesise(configuration: StageConfiguration): Promise<Synthesis> {

@@ -36,9 +36,9 @@ function withSources(logged: string, entry: string): string {
   const content = bundleHandlers([entry], true).get(entry)?.get('index.mjs.map') ?? '';
   const map = new SourceMap(JSON.parse(String(content)));
   return logged.replace(/[\w:/.@-]{0,200}\/index\.mjs:(\d{1,9}):(\d{1,9})/g, (position, line, column) => {
-    const found = map.findEntry(Number(line) - 1, Number(column) - 1);
-    if (!('originalSource' in found) || found.generatedLine !== Number(line) - 1) return position;
-    return `${found.originalSource}:${found.originalLine + 1}:${found.originalColumn + 1}`;
+    const origin = map.findEntry(Number(line) - 1, Number(column) - 1);
+    if (!('originalSource' in origin) || origin.generatedLine !== Number(line) - 1) return position;
+    return `${origin.originalSource}:${origin.originalLine + 1}:${origin.originalColumn + 1}`;
   });
 }
 

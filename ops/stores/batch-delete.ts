@@ -27,7 +27,7 @@ export async function batchDelete(
   }
 }
 
-/** Removes duplicates, because DynamoDB rejects a batch with duplicates. Lists contain an item twice if it moves. */
+/** Removes duplicates, because DynamoDB rejects a batch with duplicates. A list contains an item twice if the item moves. */
 function withoutRepeats(keys: readonly ItemKey[]): readonly ItemKey[] {
   return [...new Map(keys.map(itemKey => [JSON.stringify(itemKey), itemKey])).values()];
 }
@@ -55,5 +55,5 @@ const atOnce = 16;
 
 const maxTries = 5;
 
-/** Half of the pause before the second try, in milliseconds. Each further pause is twice as long. */
+/** Half the pause before the second try, in milliseconds. Each further pause is twice as long. */
 const firstPause = 50;

@@ -35,19 +35,19 @@ export interface ClientChanges extends Partial<Omit<NewClient, 'accountId' | 'se
 }
 
 export interface SecretRotation {
-  /** The time for which the current secret stays valid, by default one day. 0 ends all other secrets immediately. */
+  /** The time for which the current secret stays valid, by default one day. 0 revokes all other secrets immediately. */
   readonly overlapSeconds?: number;
-  /** True to end the older of two valid secrets. */
+  /** True to revoke the older of two valid secrets. */
   readonly dropOldest?: boolean;
-  /** True to end the newer of two valid secrets, because its value was lost. The older one is then the current secret. */
+  /** True to revoke the newer of two valid secrets, because its value was lost. The older one is then the current secret. */
   readonly dropNewest?: boolean;
 }
 
 export const defaultOverlapSeconds = 86_400;
 
 /**
- * Creates the store of table `Clients`, with partition `clientId` and one item per client. Operations on a client that
- * does not exist return `undefined`.
+ * Creates the store for the `Clients` table, with partition key `clientId` and one item per client. Operations on a client
+ * that does not exist return `undefined`.
  */
 export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { readonly makeId: MakeId }) {
   return {
@@ -90,7 +90,7 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
     return parseClient(Item);
   }
 
-  /** Lists all clients, or the clients bound to an account, by name. Pages are in the order of the table. */
+  /** Lists all clients, or the clients bound to an account, sorted by name. Pages are in table order. */
   async function listClients({ account, ...page }: ClientPageRequest = {}): Promise<Client[]> {
     const where = account === undefined ? undefined : { accountId: account };
     const clients = await scanTable(dynamo, { table, partitionKey: 'clientId', parse: parseClient, where, ...page });
@@ -131,7 +131,7 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
     return update(clientId, endedSessions);
   }
 
-  /** Deletes the client, and returns it as it was before. */
+  /** Deletes a client. Returns its last state. */
   async function deleteClient(clientId: string): Promise<Client | undefined> {
     if (!isPossibleKey({ clientId })) return undefined;
     const command = new DeleteCommand({ TableName: table, Key: { clientId }, ReturnValues: 'ALL_OLD' });
@@ -139,9 +139,9 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
   }
 
   /**
-   * Adds a new secret to the current one.
-   * @throws {TwoSecretsError} if two secrets are already valid, and the caller ends neither.
-   * @throws {OneSecretError} if the caller ends the newer of two secrets, but only one is valid.
+   * Adds a secret. The current secret stays valid for the overlap.
+   * @throws {TwoSecretsError} if two secrets are already valid, and the caller revokes neither.
+   * @throws {OneSecretError} if the caller revokes the newer of two secrets, but only one is valid.
    * @throws {ClientConflictError} if another command changed the client at the same time.
    */
   async function rotateClientSecret(
@@ -183,7 +183,7 @@ interface ClientPageRequest extends PageRequest {
   readonly account?: string;
 }
 
-/** New values of attributes. `undefined` removes an attribute. */
+/** New attribute values. `undefined` removes an attribute. */
 type Changes = { readonly [Name in keyof Client]?: Client[Name] | Expression | undefined };
 
 /** The change that ends all sessions of the client. */
@@ -200,7 +200,7 @@ const secretLength = 43;
 
 const defaultGraceSeconds = 30;
 
-/** Thrown if two commands change a client at the same time, because the second would silently undo the first. */
+/** Thrown if two commands change a client at the same time, because the second change would silently undo the first. */
 class ClientConflictError extends Error {
   override readonly name = 'ClientConflictError';
   constructor() {
@@ -208,7 +208,7 @@ class ClientConflictError extends Error {
   }
 }
 
-/** Thrown if two secrets are valid, because a third secret would silently end one that may be in use. */
+/** Thrown if two secrets are valid, because a third secret would silently replace one that may be in use. */
 class TwoSecretsError extends Error {
   override readonly name = 'TwoSecretsError';
   constructor() {
@@ -216,7 +216,7 @@ class TwoSecretsError extends Error {
   }
 }
 
-/** Thrown if the caller ends the newer of two secrets, but only one secret is valid. */
+/** Thrown if the caller revokes the newer of two secrets, but only one secret is valid. */
 class OneSecretError extends Error {
   override readonly name = 'OneSecretError';
   constructor() {

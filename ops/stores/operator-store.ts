@@ -13,7 +13,7 @@ export interface PendingSuspension {
   readonly since: number;
 }
 
-/** Creates the operators' store of table `Webhooks`. `webhook-store.ts` describes suspensions. */
+/** Creates the operators' store for the `Webhooks` table. `webhook-store.ts` describes suspensions. */
 export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   const webhooks = makeWebhookStore({ dynamo, table });
   return { find, listOf, listAll, listUnhealthy, suspend, reactivate };
@@ -91,7 +91,7 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
     return (await webhooks.find(accountId, eventName)) ? 'retry' : 'nothing';
   }
 
-  /** Ends a suspension that outlived its webhook. Returns false if the suspension does not exist. */
+  /** Deletes a suspension without a webhook. Returns false if there is none. */
   async function deletePending(accountId: string, eventName: EventName): Promise<boolean> {
     const isPending = expression`suspensionReason = ${'operator'} AND attribute_not_exists(webhookId)`;
     const Key = webhookKey(accountId, eventName);
@@ -100,7 +100,7 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   }
 }
 
-/** The result of an operator's change: the changed webhook, or that no webhook is registered. */
+/** The result of an operator's change, with the webhook if one is registered. */
 type OperatorChange =
   | { readonly outcome: 'changed'; readonly webhook: Webhook }
   | { readonly outcome: 'not_registered' };
@@ -108,8 +108,8 @@ type OperatorChange =
 /** Parses an item as a webhook or as a suspension without a webhook. */
 function entryIn(item: Item): Webhook | PendingSuspension {
   const { accountId, eventName, updatedAt } = item;
-  const hold = { accountId: String(accountId), eventName: eventName as EventName, since: Number(updatedAt) };
-  return webhookIn(item) ?? hold;
+  const suspension = { accountId: String(accountId), eventName: eventName as EventName, since: Number(updatedAt) };
+  return webhookIn(item) ?? suspension;
 }
 
 /** The maximum number of pages of 1 MiB, each with about 700 webhooks. */

@@ -8,7 +8,7 @@ export interface PageRequest {
   readonly after?: string;
 }
 
-/** Scans a table for operators, in the table's order. Lambda functions never scan. */
+/** Scans a table in table order. Lambda functions never scan. */
 export async function scanTable<Parsed>(
   dynamo: Dynamo,
   { table, partitionKey, limit, after, where, parse, onPage }: ScanRequest<Parsed>,
@@ -17,7 +17,7 @@ export async function scanTable<Parsed>(
   let from: Item | undefined = after === undefined ? undefined : { [partitionKey]: after };
   let read = 0;
   const [attribute, value] = Object.entries(where ?? {})[0] ?? [];
-  const narrowed = attribute !== undefined && {
+  const filter = attribute !== undefined && {
     FilterExpression: '#attribute = :value',
     ExpressionAttributeNames: { '#attribute': attribute },
     ExpressionAttributeValues: { ':value': value },
@@ -28,7 +28,7 @@ export async function scanTable<Parsed>(
         TableName: table,
         ConsistentRead: true,
         ExclusiveStartKey: from,
-        ...(narrowed || { Limit: limit }), // with a filter, a limit would also count the excluded items
+        ...(filter || { Limit: limit }), // with a filter, a limit would also count the excluded items
       }),
     );
     read += page.ScannedCount ?? 0;
@@ -48,7 +48,7 @@ export interface FoundItems<Parsed> {
   readonly isCutOff: boolean;
 }
 
-/** Returns the items that match a filter in the first `maxPages` pages of a table. A page has 1 MiB. */
+/** Returns the items that match a filter in the first `maxPages` pages of a table. A page has at most 1 MiB. */
 export async function scanPages<Parsed>(
   dynamo: Dynamo,
   filter: Pick<

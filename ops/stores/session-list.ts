@@ -10,7 +10,7 @@ export type SessionOwner = { readonly userId: string } | { readonly clientId: st
 /** The functions that list sessions for operators, and delete the sessions of a user. */
 export type SessionList = ReturnType<typeof makeSessionList>;
 
-/** Creates the lists of table `Sessions`. They query the table and its index, and never scan. */
+/** Creates the session functions for operators. They query the `Sessions` table and its index, and never scan. */
 export function makeSessionList({ dynamo, table }: Omit<StoreParts, 'now'>) {
   return { listSessions, deleteSessions };
 
@@ -71,8 +71,8 @@ function parseAll(items: readonly (Item | undefined)[]): Session[] {
   return items.map(parseSession).filter(session => session !== undefined);
 }
 
-/** The index of table `Sessions` with partition `clientId` and range `sessionId`. Rotations do not write to the index. */
+/** The index of the `Sessions` table with partition key `clientId` and sort key `sessionId`. Rotations do not write to the index. */
 const byClient = 'byClient';
 
-/** The number of sessions in one read for deletion. */
+/** The page size of the query before a deletion. */
 const deletionPage = 1_000;

@@ -6,7 +6,7 @@ export type Operation = NonNullable<TransactWriteCommandInput['TransactItems']>[
 
 /**
  * Executes all writes, or none. Returns false if a condition is not met, or if another transaction locks an item.
- * @param token - the idempotency token of DynamoDB.
+ * @param token - DynamoDB's idempotency token.
  */
 export async function transact(dynamo: Dynamo, token: string, operations: readonly Operation[]): Promise<boolean> {
   try {
@@ -19,7 +19,7 @@ export async function transact(dynamo: Dynamo, token: string, operations: readon
   }
 }
 
-/** The reasons for which a transaction returns false. Other reasons, such as throttling, are failures. */
+/** The cancellation reasons for which `transact` returns false. Other reasons, such as throttling, are errors. */
 const expectedReasons: ReadonlySet<string | undefined> = new Set([
   'None',
   'ConditionalCheckFailed',

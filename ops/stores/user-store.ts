@@ -29,8 +29,8 @@ import { type Operation, transact } from './transact.ts';
 export type UserStore = ReturnType<typeof makeUserStore>;
 
 /**
- * Creates the store of tables `Users` (partition `userId`) and `Credentials` (partition `email`, which ensures that e-mail
- * addresses are unique). A transaction writes a user and their credential. Changes also apply immediately to issued
+ * Creates the store for the tables `Users` (partition key `userId`) and `Credentials` (partition key `email`, which ensures
+ * that e-mail addresses are unique). A transaction writes a user and their credential. Changes also apply immediately to issued
  * tokens. Operations on a user that does not exist return `undefined`.
  */
 export function makeUserStore({
@@ -68,7 +68,7 @@ export function makeUserStore({
     return user;
   }
 
-  /** Creates a user with a password hash of another system, unless the address is taken, and calls `onCreated`. */
+  /** Creates a user with a password hash from another system, unless the address is taken, and calls `onCreated`. */
   async function importUser(
     imported: ImportedUser,
     onCreated: (user: User) => void = () => {},
@@ -126,7 +126,7 @@ export function makeUserStore({
     return (await dynamo(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item;
   }
 
-  /** Lists all users, or the users of an account, by e-mail address. Pages are in the order of the table. */
+  /** Lists all users, or the users of an account, sorted by e-mail address. Pages are in table order. */
   async function listUsers({ account, onPage, ...page }: UserPageRequest = {}): Promise<User[]> {
     const users = await scanTable(dynamo, {
       table: tables.users,
@@ -244,23 +244,23 @@ interface NewUser {
   readonly role: Role;
 }
 
-/** A new user with a password hash of another system. */
+/** A new user with a password hash from another system. */
 export interface ImportedUser extends Omit<NewUser, 'password'> {
   readonly passwordHash: string;
 }
 
-/** New values of attributes. */
+/** New attribute values. */
 type Changes = { readonly [Name in keyof User]?: User[Name] | Expression };
 
 /** The change that ends every session of a user. */
 const endedSessions = { version: expression`version + ${1}` };
 
-/** The condition that no other command has changed the user's credentials or ended their sessions. */
+/** Returns the condition that no other command has changed the user's address or status, or ended their sessions. */
 function isUnchanged({ email, version, status }: User): Expression {
   return expression`email = ${email} AND version = ${version} AND status = ${status}`;
 }
 
-/** The condition that a credential belongs to the user. */
+/** Returns the condition that a credential belongs to the user. */
 function isOf({ userId }: User): Expression {
   return expression`userId = ${userId}`;
 }
@@ -273,5 +273,5 @@ function userChanged(): CliError {
   return new CliError('Another command changed the user at the same time. Run the command again.');
 }
 
-/** The maximum number of tries of an import if another command changes the address at the same time. */
+/** The maximum number of tries for an import if another command changes the address at the same time. */
 const maxTries = 5;

@@ -3,9 +3,9 @@ import { CliError } from '../stage/operator.ts';
 import { copyKey, type Queues } from '../stage/queues.ts';
 
 /**
- * Deletes the dead-letter messages that name an account, and counts copies once. Messages that another command has in
+ * Deletes the dead-letter messages that contain an account's id, and counts copies once. Messages that another command has in
  * flight stay; `inFlight` is their approximate number. `onRead` receives the numbers of read and deleted messages.
- * @throws {CliError} if too many belong to other accounts. SQS stops returning messages once 120,000 are in flight.
+ * @throws {CliError} if too many messages belong to other accounts. SQS stops returning messages once 120,000 are in flight.
  */
 export async function deleteDeadLetters(
   queues: Pick<Queues, 'deadLetters' | 'countInFlight' | 'remove'>,
@@ -32,14 +32,14 @@ export async function deleteDeadLetters(
 }
 
 /**
- * Returns whether a message belongs to an account. The message may be an event, with or without an envelope of SNS or
- * EventBridge, or a later attempt. An event belongs to its `id_conta`, even if that is a number and caused the rejection.
+ * Returns whether a message belongs to an account. The message may be an event, with or without an SNS or EventBridge
+ * envelope, or a later attempt. An event belongs to its `id_conta`, even if the value is a number and caused the rejection.
  */
 function belongsToAccount(body: string, account: string): boolean {
   const message = parseObject(body);
   const nameOf = (value: unknown) => (typeof value === 'number' ? String(value) : value);
-  const own = nameOf(message.id_conta);
-  if (typeof own === 'string') return own === account;
+  const ownAccount = nameOf(message.id_conta);
+  if (typeof ownAccount === 'string') return ownAccount === account;
   return [message, message.detail, parseObject(message.Message)].some(value => {
     const { id_conta, accountId } = Object(value);
     return nameOf(id_conta) === account || nameOf(accountId) === account;

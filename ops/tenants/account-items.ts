@@ -9,7 +9,7 @@ import { requireOutput, type Target } from '../stage/target.ts';
 /** The lists of an account's items in the tables. */
 export type AccountItems = ReturnType<typeof openAccountItems>;
 
-/** Opens the lists of an account's items. They are read on demand. */
+/** Opens the lists of an account's items. The lists are read on demand. */
 export function openAccountItems(target: Target, account: string, progress: ShowProgress = () => {}) {
   const table = (name: string) => requireOutput(target, `${name}Table`);
   return {
@@ -28,7 +28,7 @@ export function openAccountItems(target: Target, account: string, progress: Show
 
   /**
    * Lists the ids of all stored deliveries, including tests.
-   * @param lists - the lists of each event to read, in this order. `others` contains the undelivered deliveries.
+   * @param lists - the lists to read for each event, in this order. `others` contains the undelivered deliveries.
    */
   async function* deliveryIds(lists: readonly ('delivered' | 'others')[]): AsyncGenerator<string> {
     for (const eventName of EVENT_NAMES) {
@@ -39,7 +39,7 @@ export function openAccountItems(target: Target, account: string, progress: Show
     }
   }
 
-  /** Lists the items of table `Deliveries` with an id. */
+  /** Lists the items with an id in the `Deliveries` table. */
   async function itemsOf(id: string): Promise<readonly Item[]> {
     const items: Item[] = [];
     for await (const item of query('Deliveries', { name: 'id', value: id })) items.push(item);

@@ -20,7 +20,7 @@ import type { ExportedKind } from './item-kinds.ts';
 
 type RecordReaders = Readonly<Record<ExportedKind, () => AsyncGenerator<object>>>;
 
-/** Creates the readers of the exported values of each kind of item. The values contain no hashes or secrets. */
+/** Creates a reader for each kind of exported item. The exported values contain no hashes or secrets. */
 export function makeRecordReaders(target: Target, items: AccountItems): RecordReaders {
   const { account, table } = items;
   const dynamo = target.dynamo;
@@ -28,7 +28,7 @@ export function makeRecordReaders(target: Target, items: AccountItems): RecordRe
   return {
     /**
      * Reads the undelivered deliveries twice, because a delivery may move between the lists during the read. A successful
-     * retry moves it to the delivered ones, and a resend moves it back.
+     * retry moves it to the delivered list, and a resend moves it back.
      */
     deliveries: async function* readDeliveries() {
       const { read, readResponses } = openDeliveries(target);
@@ -70,11 +70,11 @@ export function makeRecordReaders(target: Target, items: AccountItems): RecordRe
 
     slowness: async function* readSlowness() {
       const ids = EVENT_NAMES.map(eventName => slownessId({ accountId: account, eventName }));
-      const found = await batchGet(
+      const slownessItems = await batchGet(
         dynamo,
         ids.map(id => headKey(table('Deliveries'), id)),
       );
-      for (const item of found) if (item) yield withoutKeys(item);
+      for (const item of slownessItems) if (item) yield withoutKeys(item);
     },
 
     eventsWithoutWebhook: async function* readEventsWithoutWebhook() {
@@ -84,8 +84,8 @@ export function makeRecordReaders(target: Target, items: AccountItems): RecordRe
 
     replays: async function* readReplays() {
       for (const eventName of EVENT_NAMES) {
-        const found = await items.itemsOf(replaysId({ accountId: account, eventName }));
-        for (const item of found) yield { eventName, ...withoutKeys(item) };
+        const replayItems = await items.itemsOf(replaysId({ accountId: account, eventName }));
+        for (const item of replayItems) yield { eventName, ...withoutKeys(item) };
       }
     },
   };

@@ -7,7 +7,7 @@ import { listedCounts } from '../stage/sentences.ts';
 import { deleteAll, exportAll } from './accounts.ts';
 
 const examples = `
-The clients of an account are the clients that log in only its users. Dead-letter messages of the account are deleted but not
+The clients of an account are those that can log in only its users. Dead-letter messages of the account are deleted but not
 exported. Logs and the audit trail contain ids of accounts, users and clients until their retention ends. Access logs contain
 IP addresses. Backups contain the account for 35 more days. After a restore within that time, delete the account again.
 

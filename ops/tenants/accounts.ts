@@ -20,7 +20,7 @@ import { type ExportedKind, itemKinds, kindsWith } from './item-kinds.ts';
 
 /**
  * Exports all data of an account to a file, and returns the number of items of each kind. Each line is a JSON object with
- * its `type`. The file omits password hashes, secrets and dead-letter messages. It gets its final name when it is complete.
+ * its `type`. The file omits password hashes, secrets and dead-letter messages. A complete file gets its final name.
  * @throws {CliError} if the file cannot be written, or the account has no data.
  */
 export async function exportAll({ target, progress }: Task, account: string, file: string) {
@@ -62,7 +62,7 @@ export async function exportAll({ target, progress }: Task, account: string, fil
 }
 
 /**
- * Deletes all data of an account, including the dead-letter messages that name it. Disables users first and deletes them
+ * Deletes all data of an account, including its dead-letter messages. Disables users first and deletes them
  * last, so that a killed run can be repeated. Waits for attempts in flight, which may store their deliveries after their
  * webhook is deleted. Responses without a delivery do not contain the account and expire 60 days after their attempt.
  * @throws {CliError} if the operator does not confirm, or the account has no data.
@@ -75,12 +75,12 @@ export async function deleteAll(
   const items = openAccountItems(target, account, progress);
   const users = openUsers(target);
   const data = { users, sessions: openSessions(target), lockout: await openLockout(target) };
-  const [found, clients, webhooks] = [
+  const [currentUsers, clients, webhooks] = [
     await items.listUsers(),
     await items.listClients(),
     await openWebhooks(target).listOf(account),
   ];
-  const owned = { users: found.length, clients: clients.length, webhooks: webhooks.length };
+  const owned = { users: currentUsers.length, clients: clients.length, webhooks: webhooks.length };
   const scope = `${listedCounts(owned)}, and all deliveries and dead-letter messages`;
   await confirm(`This permanently deletes account ${account} of ${target.label}: ${scope}.`);
 
@@ -106,7 +106,7 @@ export async function deleteAll(
     if (await deleteUserData(data, userId, more => count('sessions', more))) count('users');
   }
   // If a user was already disabled, an interrupted run may have already deleted the webhooks.
-  if (counts.webhooks + counts.deliveries > 0 || found.some(({ status }) => status === 'disabled')) {
+  if (counts.webhooks + counts.deliveries > 0 || currentUsers.some(({ status }) => status === 'disabled')) {
     progress('Waiting for attempts in flight');
     const wait = Math.max(webhooksDeletedAt + maxAttempt - target.clock.now(), 0);
     await target.pause(wait, interruption).finally(() => interruption.throwIfAborted());
@@ -127,23 +127,23 @@ type Count = (kind: 'webhooks' | 'deliveries', more: number) => void;
 /** Deletes the items of the account itself, and counts the webhooks. Disabled users cannot register new webhooks. */
 async function deleteOwn(target: Task['target'], items: AccountItems, count: Count): Promise<void> {
   const { webhooks, ...others } = ownKeysOf(items);
-  const found = await openWebhooks(target).listOf(items.account);
+  const currentWebhooks = await openWebhooks(target).listOf(items.account);
   await batchDelete(target.dynamo, webhooks());
-  count('webhooks', found.length);
+  count('webhooks', currentWebhooks.length);
   for (const keys of Object.values(others)) await batchDelete(target.dynamo, keys());
 }
 
 /** Deletes the deliveries in several passes, because an attempt in flight may store its outcome after a deletion. */
 async function deleteDeliveries(target: Task['target'], items: AccountItems, count: Count): Promise<void> {
-  let found = 0;
+  let deletedCount = 0;
   do {
-    if (found > 0) await target.pause(pauseBetweenPasses);
-    found = 0;
+    if (deletedCount > 0) await target.pause(pauseBetweenPasses);
+    deletedCount = 0;
     await batchDelete(target.dynamo, deliveryKeysOf(items), (more, keys) => {
-      found += more;
+      deletedCount += more;
       count('deliveries', keys.filter(({ key }) => key.part === headPart).length);
     });
-  } while (found > 0);
+  } while (deletedCount > 0);
 }
 
 /** The maximum `attemptTimeout` of a stage, in milliseconds. */

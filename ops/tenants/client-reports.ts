@@ -22,7 +22,7 @@ const client = makeShape<Client>([
 ]);
 
 export const listReport = client.list(
-  'No clients. Create one: npm run ops -- clients create --name "Acme ERP" --grant password --account acme',
+  'No clients. To create one, run: npm run ops -- clients create --name "Acme ERP" --grant password --account acme',
 );
 
 export const changedReport = client.change(
@@ -30,14 +30,14 @@ export const changedReport = client.change(
     `Client ${clientId} (${name}) is ${status}.${status === 'disabled' ? ' Its sessions have ended. Enabling the client does not restore them.' : ''}`,
 );
 
-export function showReport(found: Client, _given: unknown, target: Target): Report {
+export function showReport(found: Client, _args: unknown, target: Target): Report {
   return { json: client.json(found), text: client.lines(found, secretsOf(found, target)) };
 }
 
 /** Reports a client with its new secret. Only the hash of the secret is stored. */
 export function newSecretReport(
   { client: found, clientSecret }: { readonly client: Client; readonly clientSecret: string },
-  _given: unknown,
+  _args: unknown,
   target: Target,
 ): Report {
   const text = client.lines(found, [...secretsOf(found, target), ['client_secret', clientSecret]]);
@@ -56,7 +56,7 @@ export function deletedReport({ clientId, name }: Client): Report {
 
 function secretsOf({ secrets }: Client, { clock }: Target): readonly Line[] {
   return secrets.map(({ createdAt, expiresAt }) => [
-    `secret of ${iso(createdAt)}`,
+    `secret created ${iso(createdAt)}`,
     expiresAt === undefined ? 'valid until it is replaced' : validUntil(expiresAt, clock.now()),
   ]);
 }

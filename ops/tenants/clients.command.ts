@@ -30,7 +30,7 @@ Examples:
 
 const ofClient = { client: argument('client-id', 'the id of the client', principalId) };
 
-/** Returns the options of create and update. Only create applies defaults. Update does not change omitted settings. */
+/** Returns the options for create and update. Only create applies defaults. Update does not change omitted settings. */
 const settings = ({ scope = '', grace = '' } = {}) => ({
   scope: repeatable('<scope>', `a scope that its tokens may have (repeatable${scope})`, scopes),
   account: option('<id>', 'log in only users of this account', ordinaryAccountId),
@@ -66,7 +66,7 @@ const create = command('clients create', {
     return created;
   },
   subject: (_task, { account }) => ({ account }),
-  change: changed,
+  change: auditChange,
   report: newSecretReport,
 });
 
@@ -90,7 +90,7 @@ const show = command('clients show', {
 });
 
 const update = command('clients update', {
-  description: 'change the specified settings of a client; a change of its account ends its sessions',
+  description: 'change the specified settings of a client; changing its account ends its sessions',
   notes: examples,
   args: {
     ...ofClient,
@@ -121,8 +121,8 @@ const update = command('clients update', {
     };
     return existing(id, openClients(target).updateClient(id, changes));
   },
-  subject: known,
-  change: changed,
+  subject: auditSubject,
+  change: auditChange,
   report: showReport,
 });
 
@@ -131,7 +131,7 @@ const enable = command('clients enable', {
   args: ofClient,
   effect: 'writes',
   act: async ({ target }, { client: id }) => existing(id, openClients(target).setClientStatus(id, 'enabled')),
-  subject: known,
+  subject: auditSubject,
   report: changedReport,
 });
 
@@ -144,7 +144,7 @@ const disable = command('clients disable', {
     await confirm(`This disables client ${id} (${name}) of ${target.label} and permanently ends its sessions.`);
     return existing(id, openClients(target).setClientStatus(id, 'disabled'));
   },
-  subject: known,
+  subject: auditSubject,
   report: changedReport,
 });
 
@@ -157,7 +157,7 @@ const remove = command('clients delete', {
     await confirm(`This permanently deletes client ${id} (${name}) of ${target.label} and ends its sessions.`);
     return existing(id, deleteClientData(target, id));
   },
-  subject: known,
+  subject: auditSubject,
   report: deletedReport,
 });
 
@@ -168,12 +168,12 @@ const rotateSecret = command('clients rotate-secret', {
     ...ofClient,
     overlapSeconds: option(
       '<s>',
-      'the time in seconds for which the current secret stays valid; 0 ends all other secrets immediately',
+      'the time in seconds for which the current secret stays valid; 0 revokes all other secrets immediately',
       wholeNumber(0, 31_536_000),
       defaultOverlapSeconds,
     ),
-    dropOldest: flag('end the older of two valid secrets'),
-    dropNewest: flag('end the newer of two valid secrets, because its value was lost; the older one stays valid'),
+    dropOldest: flag('revoke the older of two valid secrets'),
+    dropNewest: flag('revoke the newer of two valid secrets, because its value was lost; the older one stays valid'),
   },
   validate: ({ dropOldest, dropNewest }) =>
     dropOldest && dropNewest && "option '--drop-newest' cannot be used with option '--drop-oldest'",
@@ -183,18 +183,18 @@ const rotateSecret = command('clients rotate-secret', {
     const { name } = client;
     if (rotation.dropNewest && !hasOldSecret(client, target.clock.now())) throw oneSecret(id);
     if (rotation.overlapSeconds === 0) {
-      await confirm(`This immediately ends all current secrets of client ${id} (${name}).`);
+      await confirm(`This immediately revokes all current secrets of client ${id} (${name}).`);
     } else if (rotation.dropNewest) {
-      await confirm(`This ends the newer of the two secrets of client ${id} (${name}).`);
+      await confirm(`This revokes the newer of the two secrets of client ${id} (${name}).`);
     } else if (rotation.dropOldest) {
       const consequences = hasOldSecret(client, target.clock.now())
-        ? `This ends the older of the two secrets of client ${id} (${name}).`
+        ? `This revokes the older of the two secrets of client ${id} (${name}).`
         : `This adds a secret to client ${id} (${name}). The client has only one secret, which stays valid.`;
       await confirm(consequences);
     }
     return rotate(target, id, rotation);
   },
-  subject: known,
+  subject: auditSubject,
   change: ({ overlapSeconds, dropOldest, dropNewest }) => ({ overlapSeconds, dropOldest, dropNewest }),
   report: newSecretReport,
 });
@@ -207,12 +207,12 @@ export const clients: Noun = {
 };
 
 /** Returns the client for the audit trail, if it exists. */
-async function known({ target }: Pick<Task, 'target'>, { client }: { readonly client: string }) {
+async function auditSubject({ target }: Pick<Task, 'target'>, { client }: { readonly client: string }) {
   return { client: (await openClients(target).findClient(client))?.clientId };
 }
 
 /** Returns the changed settings for the audit trail, which never contains a name. */
-function changed({
+function auditChange({
   grant,
   scope,
   account,
@@ -258,7 +258,7 @@ async function existing<Result>(clientId: string, change: Promise<Result | undef
   }
 }
 
-/** Rotates a secret. @throws {CliError} if the client already has two valid secrets, or if `dropNewest` would end the only one. */
+/** Rotates a secret. @throws {CliError} if the client already has two valid secrets, or if `dropNewest` would revoke the only one. */
 async function rotate(target: Target, id: string, rotation: SecretRotation) {
   try {
     return await existing(id, openClients(target).rotateClientSecret(id, rotation));
@@ -267,15 +267,15 @@ async function rotate(target: Target, id: string, rotation: SecretRotation) {
     if (!isNamed(error, 'TwoSecretsError')) throw error;
     throw new CliError(
       `Client "${id}" already has two valid secrets. "clients show" shows when they expire. If the newer secret is not in use, ` +
-        'replace it with --drop-newest. Otherwise, wait until the older secret expires, end it now with --drop-oldest, ' +
-        'or end both with --overlap-seconds 0.',
+        'replace it with --drop-newest. Otherwise, wait until the older secret expires, revoke it now with --drop-oldest, ' +
+        'or revoke both with --overlap-seconds 0.',
     );
   }
 }
 
 function oneSecret(id: string): CliError {
   return new CliError(
-    `Client "${id}" has only one valid secret, and --drop-newest would end it. ` +
+    `Client "${id}" has only one valid secret, and --drop-newest would revoke it. ` +
       'Run the command without --drop-newest to add a second secret.',
   );
 }

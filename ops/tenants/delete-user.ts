@@ -3,7 +3,7 @@ import type { Task } from '../stage/target.ts';
 import { deleteUserData } from './delete-user-data.ts';
 import { findUser } from './users.ts';
 
-/** Deletes a user, the password and the sessions. The call can be repeated after an interruption. */
+/** Deletes a user with their password and sessions. The call can be repeated after an interruption. */
 export async function deleteUser({ target, confirm, progress }: Task, reference: string) {
   const users = openUsers(target);
   const data = { users, sessions: openSessions(target), lockout: await openLockout(target) };

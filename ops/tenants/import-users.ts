@@ -29,7 +29,7 @@ export interface Imported {
 }
 
 /**
- * Imports the users of a file. Each line is a JSON object with `email`, `account`, `role` and `password_hash`. The
+ * Imports the users in a file. Each line is a JSON object with `email`, `account`, `role` and `password_hash`. The
  * import can be repeated, because existing users stay unchanged. Memory use does not grow with the file. After an
  * interruption, the lines in progress are completed.
  * @throws {CliError} if the file cannot be read, or if lines were not imported. Warnings show their line numbers.
@@ -45,7 +45,7 @@ export async function importUsers(
   return importLines({ lines: linesOf(file), importUser, progress, warn, interruption });
 }
 
-/** Records created users for the audit trail. The last line contains accounts and count, and further lines contain the ids. */
+/** Records created users for the audit trail. The last line contains the accounts and the count, and further lines contain the ids. */
 function makeRecordUser({ recordResult, recordTarget }: Pick<AuditedTask, 'recordResult' | 'recordTarget'>) {
   const accounts = new Set<string>();
   let count = 0;
@@ -128,7 +128,7 @@ async function* linesOf(file: string): AsyncGenerator<NumberedLine> {
   }
 }
 
-/** Returns the user on a line, or the problem of the line. The problem quotes no text, because lines contain password hashes. */
+/** Returns the user on a line, or the problem with the line. The problem quotes no text, because lines contain password hashes. */
 export function parseUserLine(text: string | undefined): { readonly user?: ImportedUser; readonly problem?: string } {
   if (text === undefined) return { problem: `it has more than ${maxLine} bytes, or is not UTF-8.` };
   let content: unknown;
@@ -155,7 +155,7 @@ export function parseUserLine(text: string | undefined): { readonly user?: Impor
 /** The maximum length of a line in bytes, which exceeds the length of an address, an account and a hash. */
 const maxLine = 4_096;
 
-/** The maximum number of concurrent lines, which suffices to use the capacity of the tables. */
+/** The maximum number of lines in flight, which is enough to use the capacity of the tables. */
 const atOnce = 64;
 
 const linesPerProgress = 100;

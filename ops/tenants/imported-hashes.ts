@@ -15,7 +15,7 @@ export function isScrypt(text: string): boolean {
   return /^\$?scrypt[$:]/.test(text);
 }
 
-/** Replaces ".", which passlib writes for "+": https://passlib.readthedocs.io/en/stable/lib/passlib.utils.binary.html#passlib.utils.binary.ab64_encode */
+/** Converts a passlib hash, which has "." instead of "+": https://passlib.readthedocs.io/en/stable/lib/passlib.utils.binary.html#passlib.utils.binary.ab64_encode */
 function convertPasslib(text: string): string | undefined {
   const form = /^\$pbkdf2-(sha256|sha512)\$(\d+)\$([A-Za-z0-9./]+)\$([A-Za-z0-9./]+)$/;
   const [, digest, iterations, salt = '', tag = ''] = form.exec(text) ?? [];

@@ -9,7 +9,7 @@ import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 /** One kind of item in the tables. */
 interface ItemKind {
   readonly table: string;
-  /** Returns whether the key of an item of that table belongs to this kind. */
+  /** Returns whether an item of the table is of this kind. */
   readonly is: (key: Item) => boolean;
   /** The `type` of the lines in the export of an account. */
   readonly exportedAs?: string;
@@ -44,7 +44,7 @@ export const itemKinds = {
   refusedPasswords: {
     table: 'Lockouts',
     is: ({ pk }) => String(pk).startsWith('client#'),
-    notExported: 'they are counts of one minute',
+    notExported: 'they are counters for one minute',
     notDeleted: 'they are deleted with their client',
   },
   users: { table: 'Users', is: () => true, exportedAs: 'user', isDeleted: true },
@@ -88,7 +88,7 @@ export const itemKinds = {
   limits: {
     table: 'Deliveries',
     is: ({ id }) => String(id).startsWith('limit#'),
-    notExported: 'they are counts of one minute',
+    notExported: 'they are counters for one minute',
     isDeleted: true,
   },
   keys: { table: 'Keyring', is: () => true, notExported: ofNoAccount, notDeleted: ofNoAccount },

@@ -33,7 +33,7 @@ interface PasswordTask extends Pick<Task, 'askPassword'> {
 }
 
 /**
- * Returns the problem of a password with its solution, or `undefined` if the password is acceptable.
+ * Returns the problem with a password and a solution, or `undefined` if the password is acceptable.
  * @param minimumLength - the stage's minimum, in Unicode code points of the normalised text (NIST SP 800-63B, section
  * 3.1.1.2).
  */
@@ -52,7 +52,7 @@ export async function passwordProblem(password: string, minimumLength: number): 
 }
 
 /**
- * Returns whether a password is a common password in upper or lower case, or a repetition of one. The list of zxcvbn-ts is
+ * Returns whether a password is a common password in any case, or repeats one. The list of zxcvbn-ts is
  * loaded on demand, and is not bundled into functions.
  */
 async function isCommonPassword(password: string): Promise<boolean> {
@@ -72,7 +72,7 @@ function repeatedUnits(text: string): string[] {
 /** A repeated unit of at most this number of characters is easy to guess, even if the list does not contain it. */
 const shortUnit = 3;
 
-/** The length of a generated password of letters and digits, which has 131 bits. */
+/** The length of a generated password. 22 letters or digits have 131 bits of entropy. */
 const generatedLength = 22;
 
 /** The maximum length in bytes. The token endpoint rejects longer passwords. */

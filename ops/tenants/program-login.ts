@@ -6,7 +6,7 @@ import { deleteClientData } from './delete-client-data.ts';
 import { deleteUserData } from './delete-user-data.ts';
 
 /**
- * Creates a client and an admin of an account, with which a program logs in.
+ * Creates a client and an admin of an account for the logins of a program.
  * @param domain - the domain of the user's random address. A domain under `.invalid` (RFC 6761) belongs to no person.
  */
 export async function createLogin(
@@ -15,8 +15,8 @@ export async function createLogin(
 ): Promise<Identity> {
   const username = `${target.makeId(22).toLowerCase()}@${domain}`;
   const password = target.makeId(43);
-  const described = { ...client, grants: ['password'] as const, accountId: account, graceSeconds: 0 };
-  const created = await openClients(target).createClient(described);
+  const newClient = { ...client, grants: ['password'] as const, accountId: account, graceSeconds: 0 };
+  const created = await openClients(target).createClient(newClient);
   try {
     await openUsers(target).createUser({ email: username, password, accountId: account, role: 'admin' });
   } catch (error) {

@@ -79,15 +79,15 @@ const end = command('sessions end', {
       await confirm(`This permanently ends session ${id} of ${target.label} with all its tokens.`);
       return endOne(target, id);
     }
-    const found = await ownerOf(target, owner);
+    const ids = await ownerOf(target, owner);
     const whose = owner.user === undefined ? `client ${owner.client}` : `user ${owner.user}`;
     await confirm(`This permanently ends every session of ${whose} of ${target.label}.`);
-    return 'userId' in found ? endOfUser(target, found.userId, owner.user ?? '') : endOfClient(target, found.clientId);
+    return 'userId' in ids ? endOfUser(target, ids.userId, owner.user ?? '') : endOfClient(target, ids.clientId);
   },
   subject: async ({ target }, { session: id, ...owner }) => {
     if (id !== undefined) return { session: (await openSessions(target).findSession(id))?.sessionId };
-    const found = await ownerOf(target, owner);
-    return 'userId' in found ? { user: found.userId } : { client: found.clientId };
+    const ids = await ownerOf(target, owner);
+    return 'userId' in ids ? { user: ids.userId } : { client: ids.clientId };
   },
   report: ({ json, what }) => ({ json, text: `${what} has ended.` }),
 });

@@ -46,22 +46,22 @@ export async function listSessions(target: Target, options: ListOptions) {
     throw new CliError(`"${options.after}" is not a session of that ${whose}. Set --after to the last session shown.`);
   }
   const limit = options.limit ?? pageSize;
-  const found: SessionState[] = [];
+  const states: SessionState[] = [];
   let after = options.after;
   let isMore = true;
-  while (isMore && found.length < limit) {
+  while (isMore && states.length < limit) {
     const page = await store.listSessions(owner, pageSize, after);
     const matching = (await inspectSessions(target, page.sessions)).filter(
       ({ session, endedBy }) =>
         (options.all === true || endedBy === undefined) &&
         (options.client === undefined || session.clientId === options.client),
     );
-    found.push(...matching);
+    states.push(...matching);
     after = page.next;
     isMore = after !== undefined;
   }
-  const sessions = found.slice(0, limit);
-  const next = isMore || found.length > limit ? (sessions.at(-1)?.session.sessionId ?? after) : undefined;
+  const sessions = states.slice(0, limit);
+  const next = isMore || states.length > limit ? (sessions.at(-1)?.session.sessionId ?? after) : undefined;
   return { sessions, next };
 }
 

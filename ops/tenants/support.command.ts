@@ -9,7 +9,7 @@ import { openSupport } from './support.ts';
 const examples = `
 The console shows the webhooks and deliveries of the account, with bodies, as its admins see them. The console is read-only.
 The command creates a client and a user of the account with the scope webhooks:read, and deletes both after an hour or after
-Ctrl-C. If the command is killed, the secret of the client expires after the hour, and the next "support" of the account
+Ctrl-C. If the command is killed, the secret of the client expires after the hour, and the next "support" for the account
 deletes both. With --json, the first line is {"link"}.
 
 Examples:

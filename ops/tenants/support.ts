@@ -67,11 +67,11 @@ async function removeLeftovers(target: Target, account: string, users: readonly 
   }
 }
 
-/** The name of the client. */
+/** The name of the temporary client. */
 const name = 'Support';
 
-/** The domain of the user's address. */
+/** The domain of the temporary user's address. */
 const domain = 'support.invalid';
 
-/** The lifetime of the secret, 1 hour. No token is issued later. */
+/** The lifetime of the secret in seconds. No token is issued later. */
 const secretSeconds = 3_600;

@@ -15,7 +15,7 @@ const user = makeShape<User>([
 ]);
 
 export const listReport = user.list(
-  'No users. Create one: npm run ops -- users create --email ana@acme.com.br --account acme --role admin',
+  'No users. To create one, run: npm run ops -- users create --email ana@acme.com.br --account acme --role admin',
 );
 
 export const changedReport = user.change(
@@ -31,12 +31,10 @@ export const emailReport = user.change(
   ({ email }) => `The user now logs in as ${email}. Their password and sessions stay valid.`,
 );
 
-/** Reports a created user. */
 export function createdReport({ user: created, generatedPassword }: UserWithPassword): Report {
   return withPassword(user.show(created), generatedPassword);
 }
 
-/** Reports a changed password. */
 export function passwordReport({ user: changed, generatedPassword }: UserWithPassword): Report {
   const text = `The password of ${changed.email} is changed, and their sessions have ended.`;
   return withPassword({ json: user.json(changed), text }, generatedPassword);

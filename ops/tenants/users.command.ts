@@ -116,7 +116,7 @@ const enable = command('users enable', {
   effect: 'writes',
   act: async ({ target }, { user }) =>
     change(target, user, (store, { userId }) => store.setUserStatus(userId, 'enabled')),
-  subject: known,
+  subject: auditSubject,
   report: changedReport,
 });
 
@@ -129,7 +129,7 @@ const disable = command('users disable', {
     await confirm(`This disables user ${email} of ${target.label} and permanently ends their sessions.`);
     return change(target, user, (store, { userId }) => store.setUserStatus(userId, 'disabled'));
   },
-  subject: known,
+  subject: auditSubject,
   report: changedReport,
 });
 
@@ -138,7 +138,7 @@ const remove = command('users delete', {
   args: ofUser,
   effect: 'writes',
   act: (task, { user }) => deleteUser(task, user),
-  subject: known,
+  subject: auditSubject,
   report: deletedReport,
 });
 
@@ -150,7 +150,7 @@ const unlock = command('users unlock', {
     const user = await findUser(openUsers(target), reference);
     return { user, hadFailures: await (await openLockout(target)).unlock(user.email) };
   },
-  subject: known,
+  subject: auditSubject,
   report: unlockedReport,
 });
 
@@ -160,7 +160,7 @@ const setRole = command('users set-role', {
   effect: 'writes',
   act: async ({ target }, { user, role }) =>
     change(target, user, (store, { userId }) => store.setUserRole(userId, role)),
-  subject: known,
+  subject: auditSubject,
   change: ({ role }) => ({ role }),
   report: roleReport,
 });
@@ -184,7 +184,7 @@ const setPassword = command('users set-password', {
     });
     return { user, generatedPassword };
   },
-  subject: known,
+  subject: auditSubject,
   report: passwordReport,
 });
 
@@ -194,7 +194,7 @@ const setEmail = command('users set-email', {
   effect: 'writes',
   act: async ({ target }, { user, address }) =>
     change(target, user, (store, { userId }) => store.setUserEmail(userId, address)),
-  subject: known,
+  subject: auditSubject,
   report: emailReport,
 });
 
@@ -207,7 +207,7 @@ export const users: Noun = {
 };
 
 /** Returns the id of the user for the audit trail, if the user exists. */
-async function known({ target }: Pick<Task, 'target'>, { user }: { readonly user: string }) {
+async function auditSubject({ target }: Pick<Task, 'target'>, { user }: { readonly user: string }) {
   return { user: (await lookUpUser(openUsers(target), user))?.userId };
 }
 

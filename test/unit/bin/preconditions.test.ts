@@ -21,12 +21,12 @@ const expectMissing = (missing: string, entry: string, ...words: string[]) => {
   expect(stderr).toMatch(new RegExp(line));
 };
 
-describe('without its dependencies', { timeout: 30_000 }, () => {
-  it.each(globSync('bin/*.ts', { cwd: root }))('%s reports it in one line', entry => {
+describe('without installed dependencies', { timeout: 30_000 }, () => {
+  it.each(globSync('bin/*.ts', { cwd: root }))('%s reports the missing packages in one line', entry => {
     expectMissing('\\S+ and \\d+ more', entry);
   });
 
-  it('names the one that is missing since the last "npm ci"', () => {
+  it('the error names a package that was added after the last "npm ci"', () => {
     const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const modules = join(copy, 'node_modules');
     for (const name of Object.keys(dependencies).filter(name => name !== 'commander')) {

@@ -7,5 +7,5 @@ export function aTask(target: Target, changes: Partial<Task> = {}): Task {
   return { target, progress: nothing, print: nothing, warn: nothing, ...prompts, ...changes };
 }
 
-/** Ignores the results that a task adds to its audit line. */
+/** Audit functions that ignore their input. */
 export const unread = { recordResult: () => {}, appendTargets: async () => {}, recordTarget: () => {} };

@@ -19,7 +19,7 @@ const readHelps = async (): Promise<ReadonlyMap<string, string>> => {
   return new Map(helps);
 };
 
-/** Returns the commands in a text, without `ops`. In prose, only commands with an argument or an option count. */
+/** Returns the commands in a text, without `ops`. From prose, returns only commands with an argument or an option. */
 const commandsIn = (text: string): string[] => {
   const lines = text
     .replaceAll(/\\\n\s*/g, '')

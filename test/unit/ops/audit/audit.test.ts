@@ -9,7 +9,7 @@ import { tableDefinition } from '../../../../tools/support/tables.ts';
 import { type Conditions, fail, interrupt, startOperatedTables } from '../../../support/operated-tables.ts';
 import { aWebhook } from '../../delivery/builders.ts';
 
-// A command writes an audit line before it writes data or discloses a body. If the write of the line fails, the command fails.
+// A command writes an audit line before it writes data or discloses a body. If it cannot write the line, the command fails.
 
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
@@ -19,7 +19,7 @@ const create = 'clients create --name Audited --grant password --any-account';
 const countClients = async () => (await json('clients list')).length;
 
 describe('the audit line of a command', () => {
-  it('contains the change before the write, and then the target', async () => {
+  it('contains the change before the write, and the target after the write', async () => {
     await json(create);
     let started: unknown;
     const readTrail = async () => {
@@ -135,7 +135,7 @@ describe('a command that fails half-way', () => {
 });
 
 describe('the audit trail', () => {
-  it('has a line for each command that writes or shows a body, without secrets, e-mail addresses or bodies', async () => {
+  it('has a line for each command that writes data or shows a body, without secrets, e-mail addresses or bodies', async () => {
     const canary = 'canary';
     const email = `${canary}@acme.example`;
     const password = `${canary}-horse-battery`;

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { confirm, makeProgress } from '../../../../ops/command-line/terminal.ts';
 
-const consequences = 'This ends every access token of stage prod.';
+const consequences = 'This invalidates every access token of stage prod.';
 
 /** Asks for confirmation at a terminal with `typed` as input, or without a terminal. */
 const json = async (typed: string | undefined, yes = false) => {
@@ -26,8 +26,8 @@ describe('a command that ends sessions or cannot be undone', () => {
   });
 
   it('fails without a terminal', async () => {
-    const refusal = `CliError: ${consequences} There is no terminal. Add --yes to confirm.`;
-    expect((await json(undefined)).answer).toBe(refusal);
+    const failure = `CliError: ${consequences} There is no terminal. Add --yes to confirm.`;
+    expect((await json(undefined)).answer).toBe(failure);
   });
 
   it('runs without a question if --yes is set', async () => {
@@ -36,7 +36,7 @@ describe('a command that ends sessions or cannot be undone', () => {
   });
 });
 
-/** Returns the output of progress texts at these times. */
+/** Returns the output for progress texts at these times. */
 const written = (isTTY: boolean, times: readonly number[]): string[] => {
   const lines: string[] = [];
   let time = 0;

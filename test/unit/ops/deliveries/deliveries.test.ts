@@ -85,7 +85,7 @@ describe('ops deliveries list', () => {
       expect(await list(none)).toBe('No such deliveries.\n');
   });
 
-  it('merges the events of an account by time', async () => {
+  it('merges the deliveries of several events by time', async () => {
     const found: { evento: string }[] = await listed('--account bolt --limit 4');
     const [own, other] = ['demanda.criada', 'demanda.cancelada'];
     expect(found.map(({ evento }) => evento)).toEqual([own, own, own, other]);
@@ -121,7 +121,7 @@ describe('ops deliveries show', () => {
     await store.update(stored, { ...first, attempt: 5, attempts: [...first.attempts, ...others] });
   });
 
-  it('shows the response to each attempt, and advice on each cause of failures once', async () => {
+  it('shows the response to each attempt, and advice on each failure cause once', async () => {
     const { code, stdout } = await show();
     expect(code).toBe(0);
     expect(stdout).toContain('response to attempt 1:\ntry later');

@@ -69,9 +69,9 @@ describe('ops dlq list', () => {
   });
 });
 
-// If SQS moves a message, the message keeps the attributes of its publisher.
+// A message that SQS moves keeps the attributes that its publisher set.
 describe('the attributes of a publisher’s message', () => {
-  it('are not trusted as the reason of a rejection', async () => {
+  it('are not trusted as the reason for a rejection', async () => {
     const forged = { reason: 'malformed', detail: 'forged', sender: 'another sender' };
     await put(JSON.stringify(event(1)), forged);
     await put('no JSON', { ...forged, reason: 'constructor' });
@@ -92,7 +92,7 @@ describe('the attributes of a publisher’s message', () => {
 });
 
 describe('ops dlq redrive', () => {
-  it('sends events once, with the id and the time of their publication', async () => {
+  it('sends events once, with their original ids and publication times', async () => {
     const own = await put(JSON.stringify(event(1)));
     const withId = `${JSON.stringify({ ...event(2), id: 'its-own' })}\n`;
     const long = '2026-01-02T03:04:05.678Z';
@@ -174,7 +174,7 @@ describe('ops dlq redrive', () => {
     expect(await operated.receive('events')).toHaveLength(2);
   });
 
-  it('receives the messages of a killed command, and messages behind kept ones', async () => {
+  it('receives the messages of a killed command, and messages behind those that stay', async () => {
     // The fake time ends at the real time, because a command warns about a wrong clock.
     vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: Date.now() - 122_000 });
     for (let index = 0; index < 10; index += 1) await put(`no JSON ${index}`);
@@ -217,7 +217,7 @@ describe('an interrupted command', () => {
     ['dlq discard nope', 'ReceiveMessage', continues('"dlq discard nope"')],
     ['dlq discard --reason malformed', 'ReceiveMessage', repeat],
     ['dlq discard ONE TWO', 'DeleteMessage', continues('"dlq discard TWO"')],
-    ['dlq redrive ONE TWO', 'pause', continues('"dlq redrive TWO"')], // the command pauses between two messages
+    ['dlq redrive ONE TWO', 'pause', continues('"dlq redrive TWO"')], // the command pauses between messages
     ['dlq redrive', 'pause', repeat],
   ])('immediately makes the other messages visible, and reports the remaining ones: %s', async (words, call, left) => {
     operated.logs.put('delivery', 'a line of another kind');
@@ -239,11 +239,11 @@ describe('an interrupted command', () => {
 
   it('reports a message that SQS rejects during the interruption', async () => {
     await putEvents(...Array.from({ length: 30 }, (_, at) => at + 1));
-    const refuse = () => {
+    const reject = () => {
       interrupt();
       return fail();
     };
-    const { code, stderr } = await failing('redrive --rate 1000', { before: ['SendMessage', 2, refuse] });
+    const { code, stderr } = await failing('redrive --rate 1000', { before: ['SendMessage', 2, reject] });
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^error: .*it ended half-way$/m)]);
   });
 

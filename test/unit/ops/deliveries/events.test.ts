@@ -98,12 +98,12 @@ describe('an event with a delivery', () => {
     expect(found.logSince).toBeUndefined();
   });
 
-  it('has a reason with the time since which its receiver is slow', async () => {
+  it('has a reason with the time at which its receiver became slow', async () => {
     const { why } = await find({ delivery: waiting, webhook: active, slowSince: noon });
     expect(why).toMatch(/Its receiver has been slow since 2026-11-20T12:00:00\.000Z, /);
   });
 
-  it('is found by its message id through the log', async () => {
+  it('is found in the log by its message id', async () => {
     const data = { delivery: ended('delivered'), lines: [line({ message: 'delivery.attempt' })] };
     const found = { verdict: 'delivered', deliveryId, opened: ['log'], logSince };
     expect(await find(data, { messageId })).toMatchObject(found);
@@ -192,7 +192,7 @@ describe('an event without a delivery', () => {
   });
 
   it.each(['message.deferred', 'delivery.shed', 'delivery.outcome_not_stored'])(
-    'is rejected if SQS moved its message after the line %s, but not if SQS moved another message with its id',
+    'is rejected if SQS moved its message after the line %s, but not if SQS moved another message with the same id',
     async message => {
       const lines = [line({ message, attempt: 1, seconds: 900 })];
       const moved = { lines, deadLetters: [{ origin, body, reason: null, detail: null }] };
@@ -252,7 +252,7 @@ describe('the events of an account', () => {
       ['sent delivered', 'other no webhook'],
     ],
     [
-      'a message that was rejected or had no webhook is listed in addition to the delivery of another message with its id',
+      'a message that was rejected or had no webhook is listed in addition to the delivery of another message with the same id',
       [delivered],
       [
         message('refused', 'event.rejected', id),

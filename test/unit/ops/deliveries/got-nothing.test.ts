@@ -135,7 +135,7 @@ const causes: readonly [string, () => Promise<unknown>, ...RegExp[]][] = [
 ];
 
 describe('"I got nothing since yesterday"', () => {
-  /** The verdicts, if any, with words of their reasons, such as `no webhook` and `had no webhook for`. */
+  /** The verdicts, if any, with words from their reasons, such as `no webhook` and `had no webhook for`. */
   const described = [
     ...sectionOf(readPage('docs/runbook.md'), 'Why was this event not delivered?').matchAll(
       /^- (?:`([a-z ]+)`, )?`([^`]+ [^`]+)`:/gm,
@@ -176,7 +176,7 @@ describe('"I got nothing since yesterday"', () => {
       expect(await operated.json('events', 'find', id)).toMatchObject({ ...waits, messageId: events[0].messageId });
   });
 
-  it('finds an invalid message as pending while the function cannot reject it', async () => {
+  it('reports an invalid message as pending while the function cannot reject it', async () => {
     stage.faults.outcomeOf = ({ operation }) => (operation === 'SendMessage' ? 'failed' : 'fine');
     const messageId = stage.publish('no event');
     await stage.pass(100);

@@ -85,13 +85,13 @@ describe('a rollback', () => {
       { name: 'Sweep', version: 2, deployedVersion: 2, sharing: [] },
       { name: 'Token', version: 3, deployedVersion: 3, sharing: [] },
     ]);
-    const [command] = rollback.commands as unknown as [{ act: (task: unknown, given: object) => Promise<object> }];
+    const [command] = rollback.commands as unknown as [{ act: (task: unknown, args: object) => Promise<object> }];
     const listed = [{ release: 'r3', functions: 2, running: 2 }, {}, {}];
     expect(await command.act(task, {})).toMatchObject({ json: { releases: listed } });
     expect([...questions, ...results]).toEqual([]);
   });
 
-  it('asks, moves every alias to an earlier or later release, and has no effect when it is repeated', async () => {
+  it('asks for confirmation, moves every alias to an earlier or later release, and has no effect when repeated', async () => {
     const { to, versions, questions, results } = makeStage();
     const moved = [
       { function: 'Sweep', from: 2, to: 1 },
@@ -137,7 +137,7 @@ describe('a rollback', () => {
     expect(stage.versions()).toEqual({ Token: '3', Sweep: '2' });
   });
 
-  // Between two stacks of one `cdk deploy --all`, CloudFormation updates no stack.
+  // Between stacks of one `cdk deploy --all`, CloudFormation updates no stack.
   it('fails if a stack is updated during the move of the aliases', async () => {
     const stage = makeStage({ isMoved: () => Object.assign(stage.stack, { LastUpdatedTime: new Date(1) }) !== null });
     await expect(stage.to('r2')).rejects.toThrow(/^A deployment started during the rollback/);
@@ -166,15 +166,15 @@ it.each([
 it.each<[StackStatus, RegExp]>([
   [
     'CREATE_IN_PROGRESS',
-    /\. Wait .*wait stack-create-complete --region sa-east-1 --stack-name Emissor-dev-Auth\), then/,
+    /\. Wait .*wait stack-create-complete --region sa-east-1 --stack-name Emissor-dev-Auth"\), then/,
   ],
-  ['ROLLBACK_IN_PROGRESS', /\. Wait .*wait stack-create-complete .*Auth, which then exits with 255\)/],
-  ['UPDATE_IN_PROGRESS', /cancel-update-stack .*Auth, then .*stack-rollback-complete .*wait stack-update-complete/],
-  ['UPDATE_COMPLETE_CLEANUP_IN_PROGRESS', /\. Wait .*wait stack-update-complete .*Auth\)/],
-  ['UPDATE_ROLLBACK_IN_PROGRESS', /\. Wait .*wait stack-rollback-complete .*Auth\)/],
-  ['UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS', /\. Wait .*wait stack-rollback-complete .*Auth\)/],
-  ['DELETE_IN_PROGRESS', /\. Wait .*wait stack-delete-complete .*Auth\)/],
-  ['IMPORT_IN_PROGRESS', /\. Wait .*wait stack-import-complete .*Auth\)/],
+  ['ROLLBACK_IN_PROGRESS', /\. Wait .*wait stack-create-complete .*Auth", which then exits with 255\)/],
+  ['UPDATE_IN_PROGRESS', /cancel-update-stack .*Auth", then .*stack-rollback-complete .*wait stack-update-complete/],
+  ['UPDATE_COMPLETE_CLEANUP_IN_PROGRESS', /\. Wait .*wait stack-update-complete .*Auth"\)/],
+  ['UPDATE_ROLLBACK_IN_PROGRESS', /\. Wait .*wait stack-rollback-complete .*Auth"\)/],
+  ['UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS', /\. Wait .*wait stack-rollback-complete .*Auth"\)/],
+  ['DELETE_IN_PROGRESS', /\. Wait .*wait stack-delete-complete .*Auth"\)/],
+  ['IMPORT_IN_PROGRESS', /\. Wait .*wait stack-import-complete .*Auth"\)/],
 ])('a rollback fails during the state %s, and shows the commands to wait', (StackStatus, message) => {
   const within = (state: StackStatus) => aStage({}, { Auth: { StackStatus: state } });
   expect(() => requireNoDeployment(within(StackStatus))).toThrow(message);

@@ -53,7 +53,7 @@ describe('ops keys with one key of each kind', () => {
 });
 
 // In a stage, the function rotates the keys.
-describe('ops keys rotate of a stage', () => {
+describe('ops keys rotate on a stage', () => {
   const functionArn = 'arn:aws:lambda:sa-east-1:111122223333:function:RotateKeys:live';
   const invoked: (string | undefined)[] = [];
   const warnings: string[] = [];
@@ -126,7 +126,7 @@ describe('keys rotate --revoke that fails half-way', () => {
 
   const generations = async (): Promise<Generations> => {
     const listed: { kind: string; generation: number }[] = await json('keys list');
-    const of = (wanted: string) => listed.filter(({ kind }) => kind === wanted).map(({ generation }) => generation);
+    const of = (keyKind: string) => listed.filter(({ kind }) => kind === keyKind).map(({ generation }) => generation);
     return { signing: of('signing'), mac: of('mac'), encryption: of('encryption') };
   };
   const failAt = async (call: string, nth: number) => {
@@ -163,7 +163,7 @@ describe('keys rotate --revoke that fails half-way', () => {
   ];
 
   it.each(steps)(
-    'at %s %i reports the finished and remaining steps, and can be completed by its commands or a repetition',
+    'at %s %i reports the finished and remaining steps, and can be completed with the reported commands or by a repetition',
     async (step, nth, rotated, deletes) => {
       const before = await generations();
       const failure = await failAt(step, nth);

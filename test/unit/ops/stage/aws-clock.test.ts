@@ -21,7 +21,7 @@ function simulateClock(ahead: number) {
   };
 }
 
-it('returns AWS’s time, accurate to 1 s plus the response time, with any error of the local clock', () => {
+it('returns AWS’s time, accurate to 1 s plus the response time, for any error of the local clock', () => {
   const time = fc.integer({ min: 0, max: 3_000 });
   const ahead = fc.integer({ min: -10 * 86_400_000, max: 10 * 86_400_000 });
   fc.assert(

@@ -86,7 +86,7 @@ describe('an e-mail address for a user', () => {
     expect(accepted).toBe(60);
   });
 
-  it('fails at logins with a 400 response if it is rejected', async () => {
+  it('causes a 400 response at login if it is invalid', async () => {
     await fc.assert(
       fc.asyncProperty(text, async typed => {
         fc.pre(parseEmailAddress(typed).email === undefined);

@@ -31,15 +31,15 @@ it.each<[Record<string, readonly number[]>, string[]]>([
   [{ 'WriteThrottleEvents Users': [0, 0] }, []],
   [
     { 'WriteKeyRangeThroughputThrottleEvents Deliveries due': [40, 2], 'WriteThrottleEvents Deliveries due': [40, 2] },
-    ['42 writes of Deliveries/index/due in the last 15 minutes, because of a hot key'],
+    ['42 writes to Deliveries/index/due in the last 15 minutes, because of a hot key'],
   ],
   [
     { 'ReadAccountLimitThrottleEvents Users': [7], 'ReadThrottleEvents Users': [7] },
-    ['7 reads of Users in the last 15 minutes, because of a quota'],
+    ['7 reads from Users in the last 15 minutes, because of a quota'],
   ],
   [
     { 'ReadThrottleEvents Users': [1], 'WriteThrottleEvents Deliveries': [5] },
-    ['5 writes of Deliveries in the last 15 minutes', '1 read of Users in the last 15 minutes'],
+    ['5 writes to Deliveries in the last 15 minutes', '1 read from Users in the last 15 minutes'],
   ],
 ])('throttling is reported once by table, index, kind of call and cause: %j', async (counted, expected) => {
   const target = stageWith(command => {
@@ -56,7 +56,7 @@ it.each<[Record<string, readonly number[]>, string[]]>([
     { name: 'Users', indexes: [] },
   ];
   expect(awsProblems({ ...none, throttles: await readThrottles(target, tables) })).toEqual(
-    expected.map(text => `DynamoDB throttled ${text}: docs/runbook.md, "StoreThrottled".`),
+    expected.map(text => `DynamoDB throttled ${text}. See docs/runbook.md, "StoreThrottled".`),
   );
 });
 
@@ -66,9 +66,9 @@ it.each([
   [
     { KeyState: 'PendingDeletion', DeletionDate: new Date('2026-12-20T08:00:00Z') },
     'PendingDeletion, to be deleted on 2026-12-20',
-    ` Run: aws kms cancel-key-deletion ${on}, then: aws kms enable-key ${on}.`,
+    ` Run "aws kms cancel-key-deletion ${on}", then "aws kms enable-key ${on}".`,
   ],
-  [{ KeyState: 'Disabled' }, 'Disabled', ` Run: aws kms enable-key ${on}.`],
+  [{ KeyState: 'Disabled' }, 'Disabled', ` Run "aws kms enable-key ${on}".`],
   [{ KeyState: 'Unavailable' }, 'Unavailable', ''],
 ])('a KMS key that is not enabled is reported with commands: %j', async (KeyMetadata, state, next) => {
   const target = stageWith(command => {
@@ -76,7 +76,7 @@ it.each([
     return { KeyMetadata };
   });
   const effect = 'Without it, Emissor cannot issue tokens or read secrets.';
-  const problem = `the KMS key is ${state}. ${effect}${next} docs/runbook.md, "KeysNotRotated".`;
+  const problem = `the KMS key is ${state}. ${effect}${next} See docs/runbook.md, "KeysNotRotated".`;
   expect(awsProblems({ ...none, kmsKey: await readKmsKey(target) })).toEqual(state ? [problem] : []);
 });
 
@@ -96,7 +96,7 @@ it.each([
   expect(certificates.map(({ daysLeft }) => daysLeft)).toEqual([days ?? null, days ?? null]);
   const hosts = problem ? ['auth.emissor.com.br', 'api.emissor.com.br'] : [];
   expect(awsProblems({ ...none, certificates })).toEqual(
-    hosts.map(host => `the certificate of ${host} ${problem}: docs/runbook.md, "CertificateExpires".`),
+    hosts.map(host => `the certificate of ${host} ${problem}. See docs/runbook.md, "CertificateExpires".`),
   );
 });
 
@@ -121,7 +121,7 @@ describe('the recipients of alarms', () => {
     const ticket = { mail: 'ticket', address, state: 'confirmed' };
     expect(await readRecipients(target)).toEqual([{ mail: 'page', address, state }, ticket]);
   });
-  it('are unread if SNS denies the call or the stage has no topic', async () => {
+  it('are reported as unread if SNS denies the call or the stage has no topic', async () => {
     const deny = () => {
       throw Object.assign(new Error('denied'), { name: 'AuthorizationErrorException' });
     };

@@ -49,7 +49,7 @@ const find = ({ stage = 'dev', values, stacks, next = {}, before = {}, responses
 };
 
 describe('the preflight', () => {
-  it('finds no problems of a healthy stage, deployed or not', async () => {
+  it('finds no problems in a healthy stage, deployed or not', async () => {
     const [account, region] = ['111122223333', 'sa-east-1'];
     expect(await find({})).toEqual({ stage: 'dev', account, region, problems: [], unread: [] });
     expect(await find({ stacks: noStacks })).toMatchObject({ problems: [], unread: [] });
@@ -61,7 +61,7 @@ describe('the preflight', () => {
     expect(unread).toEqual([{ check: 'other Regions', sentence: expect.stringContaining('Access denied') }]);
   });
 
-  it('has all its checks in the runbook', () => {
+  it('runs the checks that the runbook lists', () => {
     const runbook = readFileSync(join(import.meta.dirname, '../../../../docs/runbook.md'), 'utf8');
     const section = runbook.split('## Before a deployment')[1]?.split('\n## ')[0] ?? '';
     const listed = [...section.matchAll(/^- \*\*(.+?):\*\* /gm)].map(([, name]) => name);
@@ -133,17 +133,17 @@ describe('the preflight reports', () => {
     [
       'a reservation in a new account',
       { next: reserving(5), responses: quotaOf(10) },
-      /^concurrency: .*5 would be left, and AWS requires 10 unreserved/,
+      /^concurrency: .*5 would be left, but AWS requires 10 unreserved/,
     ],
     [
       'a reservation in addition to other reservations',
       { next: reserving(200), responses: quotaOf(1_000, 250) },
-      /^concurrency: .*other functions reserve 750: 50 would be left, and AWS requires 100/,
+      /^concurrency: .*other functions reserve 750\. Only 50 would be left, but AWS requires 100/,
     ],
     [
       'reservations that exceed the quota during the deployment',
       { before: reserving(150, 50), next: reserving(100, 100), responses: quotaOf(300, 100) },
-      /^concurrency: .* up to 250 of 300 .*: 50 would be left.* deploy the lower value first/,
+      /^concurrency: .* up to 250 of 300 .*\. Only 50 would be left.* deploy the lower value first/,
     ],
     [
       'lanes that leave too few executions',

@@ -94,7 +94,7 @@ describe('ops status', () => {
   });
 });
 
-describe('ops status of deliveries', () => {
+describe('ops status for deliveries', () => {
   const minute = 60_000;
   const now = Date.now();
   const stored = { ...systemTime, dynamo: operated.database.dynamo, table: 'Deliveries', now: () => now };
@@ -128,10 +128,10 @@ describe('ops status of deliveries', () => {
     expect((await status({})).stdout).toMatch(/^acme +demanda\.criada +overdue +2 +2/m);
     expect(problems.filter(problem => /deliver/.test(problem))).toEqual([
       expect.stringMatching(
-        /^2 deliveries of account acme .* overdue since .*deliveries show evt_late1 .*"RetriesLate"\.$/,
+        /^2 deliveries of account acme .* overdue since .*deliveries show evt_late1" .*"RetriesLate"\.$/,
       ),
       expect.stringMatching(
-        /^1 delivery of account acme .* internal error .*deliveries show evt_own .*"InternalErrors"\.$/,
+        /^1 delivery of account acme .* internal error .*deliveries show evt_own" .*"InternalErrors"\.$/,
       ),
       expect.stringMatching(/^2 failed deliveries, 2 of account acme .*deliveries list --state failed --account acme/),
       expect.stringMatching(/^1 held delivery, 1 of account acme .*deliveries list --state held/),

@@ -47,10 +47,10 @@ const aReplay = (id: string): Replay => ({
 });
 
 /**
- * Runs each file that writes items, for all kinds of items of one account. The linter requires every such file here
- * (`lint/item-writers.grit`), because items of other files could be missing in exports and deletions.
+ * Runs each file that writes items, for all kinds of an account's items. The linter requires every such file here
+ * (`lint/item-writers.grit`), because exports and deletions could miss the items of other files.
  */
-const drives: Readonly<Record<string, () => Promise<unknown>>> = {
+const writers: Readonly<Record<string, () => Promise<unknown>>> = {
   'stores/client-store.ts': async () => {
     clientId = (await operated.createClient('Acme', `--account=${account}`)).clientId;
     await operated.json(`clients rotate-secret ${clientId}`);
@@ -133,7 +133,7 @@ async function exported(file: string) {
 }
 
 it('every item has exactly one kind, and is exported and deleted unless the kind has an exception', async () => {
-  for (const drive of Object.values(drives)) await drive();
+  for (const runWriter of Object.values(writers)) await runWriter();
   const stored = await itemsByKind();
   expect(stored.filter(({ kinds }) => kinds.length !== 1)).toEqual([]);
   expect(Object.keys(itemKinds).filter(kind => !stored.some(({ kinds }) => kinds.includes(kind)))).toEqual([]);
@@ -165,7 +165,7 @@ it('the export fails for an account without data, and for a file that cannot be 
   const runExport = (id: string, ...more: string[]) => operated.run('accounts', 'export', id, ...more);
   expect(await runExport('nobody', '--out', join(folder, 'nothing.ndjson'))).toMatchObject({ code: 1, stdout: '' });
   expect((await readdir(folder)).filter(name => name.startsWith('nothing'))).toEqual([]);
-  await drives['stores/user-store.ts']?.();
+  await writers['stores/user-store.ts']?.();
   const failure = { code: 1, stderr: expect.stringMatching(/Could not write .*\(ENOENT\)/) };
   expect(await runExport(account, '--out', join(folder, 'no', 'folder'))).toMatchObject(failure);
   expect(await runExport(account)).toMatchObject({ code: 2 });

@@ -5,7 +5,7 @@ import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { makeClientStore } from '../../../../ops/stores/client-store.ts';
 import { startOperatedTables } from '../../../support/operated-tables.ts';
 
-// A client has one or two valid secrets (docs/tokens.md). Only a change of its account, `disable` and `delete` end its sessions.
+// A client has one or two valid secrets (docs/tokens.md). Only changing its account, `disable` and `delete` end its sessions.
 
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());
@@ -86,9 +86,9 @@ describe('a change of a client', () => {
     ['disable', /^This disables client \w+ \(Asked\) of .* and permanently ends its sessions\./],
     ['delete', /^This permanently deletes client \w+ \(Asked\) /],
     ['update --account other', /^This changes the account of client \w+ \(Asked\) .* and ends its sessions\./],
-    ['rotate-secret --overlap-seconds 0', /^This immediately ends all current secrets of client \w+ \(Asked\)\./],
-    ['rotate-secret --drop-oldest', /^This ends the older of the two secrets of client \w+ \(Asked\)\./],
-    ['rotate-secret --drop-newest', /^This ends the newer of the two secrets of client \w+ \(Asked\)\./],
+    ['rotate-secret --overlap-seconds 0', /^This immediately revokes all current secrets of client \w+ \(Asked\)\./],
+    ['rotate-secret --drop-oldest', /^This revokes the older of the two secrets of client \w+ \(Asked\)\./],
+    ['rotate-secret --drop-newest', /^This revokes the newer of the two secrets of client \w+ \(Asked\)\./],
   ])('%s fails without --yes, and has no effect', async (words, question) => {
     const { clientId } = await createClient('Asked');
     await rotate(clientId);
@@ -178,7 +178,7 @@ describe('ops clients rotate-secret', () => {
     );
   });
 
-  it('--overlap-seconds 0 immediately ends all other secrets', async () => {
+  it('--overlap-seconds 0 immediately revokes all other secrets', async () => {
     const { clientId, first } = await create();
     const { clientSecret: second } = await rotate(clientId);
     const { clientSecret: third, secrets } = await rotate(clientId, ' --overlap-seconds 0');
