@@ -9,19 +9,17 @@ export interface Service {
 
 export type Credentials = Readonly<Record<'client_id' | 'client_secret' | 'username' | 'password', string>>;
 
-/** The tokens of a login, and the client that refreshes them. The console does not store the password. */
+/** The tokens from a sign-in, and the client credentials to refresh them. The password is not stored. */
 export interface Login {
   readonly client: Pick<Credentials, 'client_id' | 'client_secret'>;
   accessToken: string;
   refreshToken: string | undefined;
 }
 
-/** An error response of the API. The console shows its message unchanged. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly findings: readonly { readonly field: string; readonly detail: string }[];
-  /** The ID of the replay in the `Location` header. */
   readonly replayId: string | undefined;
   readonly retryAfter: string | null;
   readonly requisicao: unknown;
@@ -41,7 +39,6 @@ export class ApiError extends Error {
   }
 }
 
-/** The service did not respond. `code` is the system error code, such as `ECONNREFUSED`. */
 export class NoResponse extends Error {
   readonly code: string;
 
@@ -51,7 +48,6 @@ export class NoResponse extends Error {
   }
 }
 
-/** The service no longer accepts the tokens, and the user must sign in again. */
 export class SessionEnded extends Error {}
 
 /** Signs in with the password grant (RFC 6749, section 4.3). @throws {ApiError} if the service rejects the credentials. */
@@ -66,17 +62,14 @@ export async function revoke(service: Service, login: Login): Promise<void> {
   await postForm(service, 'revoke', { ...login.client, token: login.refreshToken ?? login.accessToken });
 }
 
-/** Returns the claims of the access token without verifying it. Only the API, which verifies it, grants access. */
+/** Returns the claims in the access token without verifying the token. The API verifies it in every call. */
 export function claimsOf({ accessToken }: Pick<Login, 'accessToken'>): Readonly<Record<string, unknown>> {
   return JSON.parse(Buffer.from(accessToken.split('.')[1] ?? '', 'base64url').toString('utf8'));
 }
 
 export type Api = ReturnType<typeof createApi>;
 
-/**
- * Creates an API client for a login. The client refreshes an expired access token and updates the login in place.
- * `refreshes` contains the refreshes in flight, because concurrent calls must not use a refresh token twice.
- */
+/** Creates an API client that updates expired tokens in `login`. Concurrent calls share `refreshes`, because a refresh token works once. */
 export function createApi(
   service: Service,
   login: Login,
@@ -167,7 +160,7 @@ export interface DeliveryList {
   readonly proximo_cursor: string | null;
 }
 
-/** The settings of a webhook. Without `autorizacao`, the API removes an existing header. */
+/** The settings of a webhook. Without `autorizacao`, the API removes an existing Authorization header. */
 export interface Settings {
   readonly url: string;
   readonly autorizacao?: string;
@@ -185,10 +178,10 @@ interface ApiResponse {
   readonly json: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The timeout of a call in milliseconds. API Gateway has a shorter timeout for a function. */
+/** The timeout for a call in milliseconds. It exceeds the integration timeout of API Gateway. */
 const callTimeout = 31_000;
 
-/** The error codes of requests that did not reach the service, for example because a laptop woke up without a network. */
+/** The error codes for requests that did not reach the service, for example because the computer was offline. */
 const unsentCodes = new Set(
   'ENOTFOUND EAI_AGAIN ECONNREFUSED ENETUNREACH EHOSTUNREACH UND_ERR_CONNECT_TIMEOUT'.split(' '),
 );
@@ -219,7 +212,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Returns the tokens in a response. @throws {ApiError} if it has none, for example because the URL is wrong. */
+/** Returns the tokens in a response. @throws {ApiError} if there are none, for example because the URL is wrong. */
 function tokensIn(response: ApiResponse): Pick<Login, 'accessToken' | 'refreshToken'> {
   const { access_token, refresh_token } = response.json ?? {};
   if (typeof access_token !== 'string' || access_token.split('.').length !== 3)
@@ -231,7 +224,7 @@ function pathOf(event: string): string {
   return `/v1/webhooks/${segmentOf(event)}`;
 }
 
-/** Encodes a path segment. Replaces empty names, `.` and `..` with a space, because even encoded they change the path. */
+/** Encodes a path segment. Replaces empty names, `.` and `..` with a space, because they change the path even if encoded. */
 function segmentOf(name: string): string {
   return /^\.{0,2}$/.test(name) ? '%20' : encodeURIComponent(name);
 }

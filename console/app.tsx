@@ -26,7 +26,7 @@ export interface ConsoleOptions {
   readonly store: SessionStore;
   /** The only accepted `Host` header, because any site can point its own name at 127.0.0.1 (DNS rebinding). */
   readonly host: string;
-  /** The credentials for users who open a link. Without them, users sign in with the form. */
+  /** The credentials behind sign-in links. Without them, users can sign in only with the form. */
   readonly credentials?: Credentials;
   readonly now: () => number;
 }
@@ -51,7 +51,7 @@ export function createConsole(options: ConsoleOptions) {
 
   app.get('/', context => entry(context, 200));
   app.get(folder, context => context.redirect(`${folder}/`, 303));
-  // Forms below the folder send the cookie of the session that ended.
+  // Forms below the folder also send the cookie of the ended session, so the next session can show its notes.
   for (const prefix of ['', folder]) {
     app.post(`${prefix}/link`, async context => {
       const key = keyOf((await formOf(context)).get('token')?.trim() ?? '');
@@ -74,10 +74,10 @@ export function createConsole(options: ConsoleOptions) {
     return context.redirect(ownUrl(context.req.query('back') ?? '/'), 303);
   });
   app.post(`${folder}/sign-out`, async context => {
-    const found = await sessionOf(context);
-    if (found) {
-      await store.remove(found.key);
-      await revoke(service, found.session.login).catch(() => undefined); // the login expires anyway
+    const record = await sessionOf(context);
+    if (record) {
+      await store.remove(record.key);
+      await revoke(service, record.session.login).catch(() => undefined); // the tokens expire anyway
     }
     deleteCookie(context, cookieName, { path: folder });
     return context.redirect('/', 303);
@@ -101,20 +101,20 @@ export function createConsole(options: ConsoleOptions) {
     return `http://${host}/#${id}`;
   }
 
-  async function open(context: Context, submitted: Credentials, byLink: boolean): Promise<Response> {
+  async function open(context: Context, userCredentials: Credentials, byLink: boolean): Promise<Response> {
     try {
       const id = randomId();
-      const login = await signIn(service, submitted);
+      const login = await signIn(service, userCredentials);
       const oldKey = keyOf(getCookie(context, cookieName) ?? '');
-      const old = await store.load(oldKey);
+      const oldSession = await store.load(oldKey);
       await store.remove(oldKey);
       const { notes, replays } =
-        old && claimsOf(old.login).sub === claimsOf(login).sub ? old : { notes: [], replays: {} };
+        oldSession && claimsOf(oldSession.login).sub === claimsOf(login).sub ? oldSession : { notes: [], replays: {} };
       await save(keyOf(id), { login, byLink, formToken: randomId(), usedAt: now(), hasEnded: false, notes, replays });
       setCookie(context, cookieName, id, { path: folder, httpOnly: true, sameSite: 'Strict' });
       return context.redirect(ownUrl(folder + (await returnPathOf(context))), 303);
     } catch (error) {
-      return entry(context, statusOf(error), t => messageOf(t, error), byLink ? undefined : submitted);
+      return entry(context, statusOf(error), t => messageOf(t, error), byLink ? undefined : userCredentials);
     }
   }
 
@@ -129,7 +129,6 @@ export function createConsole(options: ConsoleOptions) {
     return url?.origin === base ? url.href : '/';
   }
 
-  /** Returns the session of a request, unless the session has ended or expired. */
   async function sessionOf(context: Context): Promise<{ key: string; session: Session } | undefined> {
     const key = keyOf(getCookie(context, cookieName) ?? '');
     const session = await store.load(key);
@@ -137,9 +136,9 @@ export function createConsole(options: ConsoleOptions) {
   }
 
   async function show(context: Context, handler: Handler): Promise<Response> {
-    const found = await sessionOf(context);
-    if (!found) return entry(context, 401, t => t.entry.noSession);
-    const { key, session } = found;
+    const record = await sessionOf(context);
+    if (!record) return entry(context, 401, t => t.entry.noSession);
+    const { key, session } = record;
     const isRefresh = context.req.header('x-refresh') !== undefined;
     if (!isRefresh) session.usedAt = now(); // automatic refreshes do not extend the session
     const notes = isRefresh ? [] : session.notes.splice(0);
@@ -147,9 +146,9 @@ export function createConsole(options: ConsoleOptions) {
   }
 
   async function act(context: Context, handler: Handler): Promise<Response> {
-    const found = await sessionOf(context);
-    if (!found) return entry(context, 401, t => t.entry.noSession);
-    const { key, session } = found;
+    const record = await sessionOf(context);
+    if (!record) return entry(context, 401, t => t.entry.noSession);
+    const { key, session } = record;
     const form = await formOf(context);
     if (keyOf(form.get('form_token') ?? '') !== keyOf(session.formToken))
       return entry(context, 403, t => t.entry.otherSite);

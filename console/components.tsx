@@ -4,7 +4,7 @@ import { textOf } from './texts/texts.ts';
 import { distance, timeFormats } from './times.ts';
 import { useView } from './view.ts';
 
-/** Renders a card. While the page is open, its script refreshes each card that has an ID. */
+/** Renders a card. The script of an open page refreshes the cards that have an ID. */
 export function Card(card: { title?: Child; id?: string; aside?: Child; children?: Child }) {
   return (
     <section class="card" id={card.id} data-live={card.id && ''}>
@@ -85,7 +85,7 @@ export function Link(link: {
   );
 }
 
-/** Renders a time in the time zone of this computer, with UTC in the tooltip. `both` also shows the distance from now. */
+/** Renders a time in the time zone of this computer, with UTC in the tooltip. `both` also shows the relative time. */
 export function Time({ at, form = 'both' }: { at: string; form?: 'both' | 'exact' | 'clock' }) {
   const { language, now } = useView();
   const time = Date.parse(at);
@@ -110,7 +110,7 @@ export function StateBadge({ state }: { state: string }) {
 
 /** Renders untrusted text, and escapes invisible and bidirectional control characters. A URL may wrap after each part. */
 export function Code({ children }: { children: string }) {
-  const [first, ...rest] = visible(children).split(/(?<=[/.?&_])(?=[^/])/);
+  const [first, ...rest] = escapeInvisible(children).split(/(?<=[/.?&_])(?=[^/])/);
   return (
     <code>
       {first}
@@ -120,7 +120,7 @@ export function Code({ children }: { children: string }) {
 }
 
 export function Pre({ children }: { children: string }) {
-  return <pre>{visible(children)}</pre>;
+  return <pre>{escapeInvisible(children)}</pre>;
 }
 
 export function CopyButton({ text, of, kind = 'quiet' }: { text: string; of: string; kind?: 'quiet' | 'main' }) {
@@ -166,7 +166,6 @@ export function Facts({ rows }: { rows: readonly (readonly [name: Child, value: 
   );
 }
 
-/** Renders a table without its empty columns. On a phone, each row is a block. */
 export function Table<Row>(table: {
   columns: readonly (readonly [name: string, value: (row: Row) => Child, kind?: string])[];
   rows: readonly Row[];
@@ -201,8 +200,8 @@ export function Table<Row>(table: {
   );
 }
 
-/** Escapes invisible characters, except joiners, which some languages need. */
-function visible(text: string): string {
+/** Does not escape the zero-width joiners, which some languages need. */
+function escapeInvisible(text: string): string {
   return text.replace(/(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, character => {
     const code = (character.codePointAt(0) ?? 0).toString(16);
     return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;

@@ -15,12 +15,8 @@ export interface Counts {
   readonly error?: unknown;
 }
 
-/** Counts a webhook's deliveries in a time span, with at most 24 API calls of 100 deliveries. @throws if the first call fails. */
-export async function countDeliveries(
-  api: Api,
-  event: string,
-  { desde, ate, from, until, step }: Span,
-): Promise<Counts> {
+/** Counts a webhook's deliveries in a time span. Reads at most 24 pages of 100 deliveries. @throws if the first call fails. */
+export async function countDeliveries(api: Api, event: string, { desde, ate, from, until, step }: Span) {
   const bars = Array.from({ length: Math.round((until - from) / step) }, (_, at): Bar => {
     const start = from + at * step;
     return { from: start, until: start + step, counts: {}, isCounted: true };
@@ -36,7 +32,6 @@ export async function countDeliveries(
   return { bars, total, ...end };
 }
 
-/** Counts the deliveries in a state, except tests, with at most 8 API calls. */
 export async function countReplayable(api: Api, event: string, range: { desde: string; ate: string; estado: string }) {
   let count = 0;
   const end = await readPages(api, event, range, 8, ({ id }) => {
@@ -47,7 +42,6 @@ export async function countReplayable(api: Api, event: string, range: { desde: s
 
 export type ReplayCount = Awaited<ReturnType<typeof countReplayable>>;
 
-/** Returns true for the ID of a test, which cannot be resent. */
 export function isTest(id: string): boolean {
   return id.startsWith('teste_');
 }

@@ -1,11 +1,10 @@
-/** A filter of deliveries. Times are in milliseconds since the epoch. */
+/** A filter for deliveries. Times and durations in this file are in milliseconds. */
 export interface Filter {
   readonly state?: State | undefined;
   readonly range?: (typeof ranges)[number] | undefined;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
   readonly cursor?: string | undefined;
-  /** The invalid query parameters, such as `since=yesterday`. */
   readonly invalid: readonly string[];
 }
 
@@ -15,7 +14,6 @@ export const states = ['entregue', 'falhou', 'retida', 'pendente', 'cancelada'] 
 
 export type State = (typeof states)[number];
 
-/** A time span that is divided into steps. Numbers are in milliseconds. */
 export interface Span {
   readonly desde: string;
   readonly ate: string;
@@ -52,7 +50,6 @@ export function queryOf({ state, range, since, until, cursor }: Partial<Filter>)
   return query.size > 0 ? `?${query}` : '';
 }
 
-/** Returns the time span of the chart. The default is the last 30 days. */
 export function spanOf({ range, since, until }: Filter, now: number): Span {
   const isCustom = range === undefined && (since !== undefined || until !== undefined);
   const [length, step] = lengths[range ?? '30d'];

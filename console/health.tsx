@@ -24,14 +24,13 @@ export interface WebhookHealth {
   readonly failed: DeliveryDetail | undefined;
 }
 
-/** The results that do not reflect the receiver's health. The service retries slow attempts, and causes `interno` itself. */
-const indecisive: readonly (string | null)[] = [null, 'lenta', 'interno'];
+/** The results that do not reflect the receiver's health. The service retries `lenta`, and `interno` is its own error. */
+const indecisiveResults: readonly (string | null)[] = [null, 'lenta', 'interno'];
 
-/** Determines the health of a webhook from its record and its latest result, which may be the result of a test. */
 export async function readHealth(api: Api, event: string, webhook: WebhookRecord | undefined): Promise<WebhookHealth> {
   const latest = await partOf(api.listDeliveries(event, { limite: 10 }));
   const own = latest.value?.entregas.filter(one => webhook && belongsTo(webhook, one));
-  const decisive = own?.find(one => one.estado === 'falhou' || !indecisive.includes(one.ultimo_resultado));
+  const decisive = own?.find(one => one.estado === 'falhou' || !indecisiveResults.includes(one.ultimo_resultado));
   const result = determine();
   const isActive = webhook?.estado === 'ativo' && tones[result] !== 'bad';
   const held = isActive ? await partOf(api.listDeliveries(event, { estado: 'retida', limite: 1 })) : undefined;

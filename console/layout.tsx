@@ -206,7 +206,6 @@ function Notes({ notes }: { notes: readonly Note[] }) {
   );
 }
 
-/** Allows pages to use only their own script and style, and to send requests only to the console. */
 export const contentSecurityPolicy = [
   "default-src 'none'",
   `style-src '${hashOf(style)}'`,

@@ -38,8 +38,8 @@ async function serve(args: readonly string[]): Promise<void> {
 
 const usage = `Usage: node emissor-console.mjs --auth URL --base URL [--port N]
 
-Serves web pages on 127.0.0.1 that show the webhooks and deliveries of your account, and why a delivery failed. Sign in
-with your client_id, client_secret, username and password. With only webhooks:read, the pages are read-only.
+Serves web pages on 127.0.0.1. They show your account's webhooks and deliveries, and why a delivery failed. Sign in with
+your client_id, client_secret, username and password. If the only scope is webhooks:read, the pages are read-only.
 `;
 
 function describe(error: unknown): string {

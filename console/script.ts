@@ -1,4 +1,3 @@
-/** The script of the pages. It submits the token of a link, copies texts, submits each form once, and refreshes idle cards. */
 export const script = `
 const link = document.getElementById('link');
 if (link && location.hash.length > 1) {

@@ -5,12 +5,11 @@ import type { ReplayCount } from './count-deliveries.ts';
 /** A browser session. It can be serialised as JSON for an external store. */
 export interface Session {
   readonly login: Login;
-  /** True if a link opened the session. When its login ends, the console signs in again automatically. */
+  /** True if a link opened the session. If the service rejects its tokens, the console signs in again automatically. */
   readonly byLink: boolean;
-  /** The CSRF token in every form. */
   readonly formToken: string;
   usedAt: number;
-  /** True if the service ended the login. The next session of the same user then shows the notes. */
+  /** True after the service rejected the tokens. The notes then appear in the next session of the same user. */
   hasEnded: boolean;
   notes: Note[];
   replays: Readonly<Record<string, { readonly id: string; readonly counted?: ReplayCount | undefined }>>;
@@ -20,7 +19,7 @@ export type Note =
   | { readonly kind: 'done' | 'failed'; readonly text: string }
   | { readonly kind: 'secret'; readonly event: string; readonly secret: string };
 
-/** Stores sessions by the SHA-256 hash of their IDs, because the duration of a lookup could reveal an ID. */
+/** Stores each session under the SHA-256 hash of its ID, because lookup times could reveal a plain ID. */
 export interface SessionStore {
   load(key: string): Promise<Session | undefined>;
   save(key: string, session: Session, lifetime: number): Promise<void>;

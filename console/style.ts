@@ -1,4 +1,4 @@
-/** The style of the pages. `--edge` and the `--mark` colours have a contrast of at least 3:1 (WCAG 1.4.11). */
+/** The CSS for all pages. `--edge` and the `--mark` colours have a contrast of at least 3:1 (WCAG 1.4.11). */
 export const style = `
 :root {
   color-scheme: light dark; accent-color: var(--accent);
@@ -55,7 +55,6 @@ header.top { background: var(--surface); border-bottom: 1px solid var(--line) }
 .note.secret { border-color: var(--held); background: var(--held-ground) } .secret-value { font-size: .9375rem; user-select: all }
 .note.secret dl { display: grid; gap: .75rem; margin: .5rem 0 } .note.secret dl div { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 3fr); gap: .125rem .5rem } .note.secret dd { margin: 0; overflow-wrap: anywhere }
 .advice { border-bottom: 1px solid var(--line) }
-/* On a phone, each row of a table is a block. */
 table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums }
 progress { width: 16rem; max-width: 100% } th { text-align: left; font-size: .8125rem; font-weight: 550; color: var(--muted); padding: .5rem 1rem; border-bottom: 1px solid var(--line) }
 td { padding: .625rem 1rem; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: break-word }
@@ -102,7 +101,6 @@ button.main, .button.main { background: var(--accent); border-color: var(--accen
 form.card button.danger { background: var(--bad); color: var(--on-accent) } button.danger, .button.danger { color: var(--bad); border-color: var(--bad) }
 button.quiet { border: 0; background: none; padding: 0; color: var(--accent); font-weight: 400; font-size: inherit } button.copy { font-size: .8125rem; padding: .1875rem .375rem }
 .entry { max-width: 34rem } .entry .other-language { float: right }
-/* Chips, chart, steps */
 .chips { display: flex; flex-wrap: wrap; align-items: center; gap: .375rem }
 .chip { display: inline-block; padding: .125rem .625rem; border: 1px solid var(--edge); border-radius: 99px; font-size: .8125rem; color: var(--text) }
 .chip:hover { background: var(--hover); text-decoration: none } .chip[aria-current] { background: var(--accent); border-color: var(--accent); color: var(--on-accent) }

@@ -25,11 +25,11 @@ export interface Page {
   readonly heading?: Child;
   readonly actions?: Child;
   readonly lead?: string;
-  /** The event in the breadcrumbs, if any. Without this property, the page has no breadcrumbs. */
+  /** The events in the breadcrumbs, which always start with the list of webhooks. @default - no breadcrumbs */
   readonly crumbs?: readonly string[];
   readonly content: Child;
   readonly status?: number;
-  /** The refresh interval in seconds, or 0 for a page with a form. @default - the interval of the view */
+  /** The refresh interval in seconds. 0 turns refreshing off, as on pages with forms. @default - the interval of the view */
   readonly refreshSeconds?: number;
 }
 
@@ -65,7 +65,7 @@ export function isLocal({ baseUrl }: Service): boolean {
   return new URL(baseUrl).hostname === '127.0.0.1';
 }
 
-/** The data for a part of a page, or the error of its request. The page shows the other parts regardless. */
+/** The data for one part of a page, or the error from its request. An error does not affect the other parts. */
 export type Part<Value> =
   | { readonly value: Value; readonly error?: undefined }
   | { readonly value?: undefined; readonly error: unknown };

@@ -30,7 +30,7 @@ const texts = {
 };
 
 export default defineConfig({
-  publicDir: '../docs', // copies the files next to the pages: OpenAPI documents, samples, pictures
+  publicDir: '../docs', // also copies the OpenAPI documents, samples and pictures
   site,
   base,
   trailingSlash: 'always',

@@ -4,7 +4,7 @@ export * from './plain/pagefind.js';
 /** Returns no filters for the search window, because the current page determines the audience. */
 export const filters = async () => ({});
 
-/** Searches the pages for this page's audience with Pagefind. Results with the query as their name come first. */
+/** Searches the pages for this page's audience with Pagefind. Results whose name equals the query come first. */
 export async function search(term, options) {
   const audience = document.documentElement.dataset.audience;
   const { results, ...rest } = await plain.search(term, { ...options, filters: { audience } });

@@ -24,7 +24,7 @@ export const finish: AstroIntegration = {
           .replaceAll(/<span style="--0:#D6DEEB;--1:#403F53">([^<]*)<\/span>/g, '$1') // the default colour of code
           .replaceAll(/<h5( class="sl-openapi-examples-heading.*?)<\/h5>/g, '<p$1</p>');
         writeFileSync(file, page.replace(/<meta charset[^>]*>|^<!doctype html>(?=<title>)/i, `$&${policyOf(page)}`));
-        for (const hit of searchEntriesIn(page)) await index?.addHTMLFile(hit);
+        for (const entry of searchEntriesIn(page)) await index?.addHTMLFile(entry);
       }
       rmSync(`${dist}pagefind`, { recursive: true }); // Starlight's index has only whole pages
       await index?.writeFiles({ outputPath: `${dist}pagefind/plain` });
@@ -34,7 +34,7 @@ export const finish: AstroIntegration = {
   },
 };
 
-/** Returns the Content Security Policy of a page. It allows only resources of the page's host and the page's inline scripts. */
+/** Returns the Content Security Policy of a page. It allows only the page's inline scripts and resources from its host. */
 function policyOf(page: string): string {
   const scripts = [...page.matchAll(/<script(?![^>]*\bsrc=)[^>]*>(.*?)<\/script>/gs)].map(
     ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,

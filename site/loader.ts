@@ -6,12 +6,12 @@ import { addressOf, pairs, parts } from './pages.ts';
 
 const root = path.join(process.cwd(), '..');
 
-/** The URL of the repository, for links to files that are not on the site. Without it, pages only name these files. */
+/** The URL of the repository, for links to files that are not on the site. Without it, pages name these files without a link. */
 const repository = process.env.EMISSOR_REPOSITORY;
 
 const firstParagraph = /^[\p{L}`*[].*?(?=\n\n)/msu;
 
-/** Loads the Markdown of the repository as pages. The first heading is the title, and the first paragraph the description. */
+/** Loads the repository's Markdown files as pages. The first heading becomes the title, and the first paragraph the description. */
 export const pagesLoader: Loader = {
   name: 'pages',
   async load({ config, store, parseData, renderMarkdown }) {
@@ -36,19 +36,19 @@ export const pagesLoader: Loader = {
   },
 };
 
-/** Returns the address of each page by its source file. */
+/** Maps the source file of each page to the address of the page. */
 function addresses(): Map<string, string> {
-  const inBoth = pairs.flatMap(([pt, en]) => [
+  const bilingualPages = pairs.flatMap(([pt, en]) => [
     [`docs/pt/${pt}.md`, addressOf('pt', pt)] as const,
     [`docs/en/${en}.md`, addressOf('en', en)] as const,
   ]);
-  const inOne = Object.entries(parts).flatMap(([part, files]) =>
+  const englishPages = Object.entries(parts).flatMap(([part, files]) =>
     files.flatMap(pagesIn).map(file => {
       const name = path.basename(file.replace('/README.md', ''), '.md').toLowerCase();
       return [file, `en/${part}/${name}`] as const;
     }),
   );
-  return new Map([...inBoth, ...inOne]);
+  return new Map([...bilingualPages, ...englishPages]);
 }
 
 function pagesIn(page: string): string[] {
@@ -60,11 +60,11 @@ function pagesIn(page: string): string[] {
 
 /** Replaces the relative links of a page with links to pages of the site, to other files of the site, or to the repository. */
 function withAddresses(text: string, from: string, base: string): string {
-  const known = addresses();
+  const pages = addresses();
   const withLinks = (prose: string) =>
     prose.replaceAll(/\[([^\]]*)\]\((?!https?:|mailto:|#)([^)\s#]+)(#[^)\s]+)?\)/g, (_, label, target, anchor = '') => {
       const file = path.posix.join(path.posix.dirname(from), target);
-      const address = known.get(file === 'README.md' ? 'docs/en/overview.md' : file.replace(/\/$/, '/README.md'));
+      const address = pages.get(file === 'README.md' ? 'docs/en/overview.md' : file.replace(/\/$/, '/README.md'));
       if (address !== undefined) return `[${label}](${base}${address}/${anchor})`;
       if (file.startsWith('docs/') && !file.endsWith('/')) return `[${label}](${base}${file.slice('docs/'.length)})`;
       return repository === undefined ? label : `[${label}](${repository}/${file}${anchor})`;

@@ -7,7 +7,7 @@ export const languages = {
 
 export type Language = keyof typeof languages;
 
-/** The pages that exist in both languages, by their names in `docs/pt` and in `docs/en`. The first is the front page. */
+/** The file names in `docs/pt` and `docs/en` of each page that exists in both languages. The first pair is the front page. */
 export const pairs = [
   ['apresentacao', 'overview'],
   ['README', 'README'],
@@ -24,7 +24,7 @@ export const pairs = [
   ['nada-chegou', 'nothing-arrived'],
 ] as const;
 
-/** The team's parts of the site, which are only in English. Each lists pages by their names in `docs`, and folders of numbered pages. */
+/** The parts of the site for the team, only in English. Each part lists files in `docs` and folders of numbered pages. */
 export const parts = {
   publishers: ['publishing', '../packages/publisher/README'],
   operators: [
@@ -47,7 +47,7 @@ export const parts = {
   ],
 };
 
-/** The Portuguese labels of the reference's entries. */
+/** The Portuguese labels for the entries of the reference. */
 export const referenceInPortuguese: Readonly<Record<string, string>> = {
   Overview: 'Visão geral',
   'Get tokens': 'Obter tokens',

@@ -3,10 +3,7 @@ import path from 'node:path';
 
 const docs = path.join(import.meta.dirname, '../docs');
 
-/**
- * Writes an OpenAPI document for readers, and returns its path. Its error responses link to the error catalogue and omit repeated parts.
- * Programs use the full document.
- */
+/** Writes an OpenAPI document for the site, and returns its path. Error responses contain only a description with links to the error pages. */
 export function referenceOf(name: string, base: string): string {
   const errors = readFileSync(path.join(docs, 'en/errors.md'), 'utf8');
   const withLinks = (text: string) =>

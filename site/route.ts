@@ -18,7 +18,7 @@ const pages = (await getCollection('docs', ({ id }) => id.includes('/'))).sort(
   (a, b) => Number(a.data.sidebar.order) - Number(b.data.sidebar.order),
 );
 
-/** Adds to each page the sidebar of its language, and the address of the same page in the other language. */
+/** Adds the sidebar, the links to adjacent pages, and the link to the same page in the other language. */
 export const onRequest = defineRouteMiddleware(({ locals: { starlightRoute: route }, site }) => {
   const language = route.id.startsWith('pt') ? 'pt' : 'en';
   const part = partOf(route.id);
@@ -71,7 +71,7 @@ function partOf(id: string): string {
   return name === undefined ? 'integrators' : part;
 }
 
-/** Returns the links to the overview, the operations and the events of an API in the reference. Omits the overviews of tags. */
+/** Returns the reference links for an API: its overview, operations and events. Omits tag overviews. */
 function callsIn(entry: Sidebar[number], language: Language): Sidebar {
   if (entry.type === 'group') return entry.entries.flatMap(each => callsIn(each, language));
   if (entry.href.includes('/tags/')) return [];

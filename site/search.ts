@@ -1,12 +1,12 @@
 import { audienceOf } from './pages.ts';
 
-/** Returns the search entries of a page. Each section and each table row that starts with code is an entry, as is a reference page. */
+/** Returns an entry for each section and for each table row that starts with code. A reference page is one section. */
 export function searchEntriesIn(page: string): { url: string; content: string }[] {
   const [, language, address = '', main = ''] =
     /lang="(.*?)".*?"canonical" href="\w+:..[^/]*(.*?)".*?<main data-pagefind-body.*?>(.*?)<footer/s.exec(page) ?? [];
   // Guides weigh more than the reference. Names and bold words weigh more than other words.
   const [h, weight] = address.includes('/en/reference/') ? ['h1', 0.05] : ['h\\d', 1];
-  const hit = (names: string[], id = '', rest = '') => {
+  const entryOf = (names: string[], id = '', rest = '') => {
     const title = names.join(' › ').replaceAll(/<[^>]+>/g, '');
     const html = `<strong>${names.at(-1)}</strong>${rest.replaceAll(/<(\/?)h\d/g, '<$1p')}`;
     const weighted = html.replaceAll('<strong', `$& data-pagefind-weight="${7 * weight}"`);
@@ -20,7 +20,7 @@ export function searchEntriesIn(page: string): { url: string; content: string }[
   return sections.flatMap(([, id, name = '', rest = ''], at) => {
     const names = [...new Set([sections[0]?.[2] ?? '', name])];
     const rows = [...rest.matchAll(/<tr>\s*<td>(<code.*?)<\/td>(.*?)<\/tr>/gs)];
-    const found = hit(names, id, at === 0 ? rest + all : rest);
-    return [found, ...rows.map(([, row = '', more]) => hit([...names, row], id, more))];
+    const entry = entryOf(names, id, at === 0 ? rest + all : rest);
+    return [entry, ...rows.map(([, row = '', more]) => entryOf([...names, row], id, more))];
   });
 }

@@ -19,15 +19,15 @@ const { buildOnly, port, repository, url } = new Command('npm run site --')
 const env = {
   ...process.env,
   ASTRO_TELEMETRY_DISABLED: '1',
-  NODE_ENV: 'production', // with the caller's value, the site may have no search
+  NODE_ENV: 'production', // another value could result in a site without search
   EMISSOR_SITE_URL: (url ?? `http://127.0.0.1:${port}`).replace(/\/?$/, '/'),
   ...(repository && { EMISSOR_REPOSITORY: repository.replace(/\/$/, '') }),
 };
 
 process.chdir(import.meta.dirname);
-const installed = statSync('node_modules/.package-lock.json', { throwIfNoEntry: false });
+const lockFile = statSync('node_modules/.package-lock.json', { throwIfNoEntry: false });
 // No dependency needs its install script.
-if (!installed || installed.mtimeMs < statSync('package-lock.json').mtimeMs)
+if (!lockFile || lockFile.mtimeMs < statSync('package-lock.json').mtimeMs)
   await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], env);
 const astro = (...parameters: string[]) =>
   run(process.execPath, ['node_modules/astro/bin/astro.mjs', ...parameters], env);

@@ -148,7 +148,7 @@ function responseOf(same: (attempt: number) => string, response: string | null, 
   return response === next?.resposta ? <small>{same(next.numero)}</small> : <Pre>{response}</Pre>;
 }
 
-/** Renders the result of an attempt. Omits advice that the next attempt or the overview also shows. */
+/** Renders the result of an attempt. Omits advice if the next attempt or the overview shows it. */
 function Outcome({ attempt, next }: { attempt: Attempt; next: Attempt | undefined }) {
   const { t } = useView();
   const { resultado, status, detalhe } = attempt;

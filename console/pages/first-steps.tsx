@@ -8,16 +8,16 @@ import { type Handler, isLocal, pathOf } from '../view.ts';
 export const firstStepsPage: Handler = async ({ api, service, t, claims, now }, _, values) => {
   const { webhooks } = await api.listWebhooks();
   const candidates = [values.get('event'), ...eventNames];
-  const webhook = candidates.map(event => webhooks.find(({ evento }) => evento === event)).find(found => found);
+  const webhook = candidates.map(event => webhooks.find(({ evento }) => evento === event)).find(match => match);
   const event = webhook?.evento ?? eventNames[0] ?? '';
   const { entregas = [] } = webhook ? await api.listDeliveries(event, { limite: 100 }) : {};
-  // After many events, the test is no longer among the latest deliveries. Then an event shows that the webhook works.
+  // After many events, the test is no longer among the latest deliveries. Then a delivered event shows that the webhook works.
   const own = entregas.filter(one => webhook && belongsTo(webhook, one));
   const latest = own.find(({ id }) => isTest(id)) ?? own.find(({ estado }) => estado === 'entregue') ?? own[0];
   const missing = eventNames.filter(name => !webhooks.some(({ evento }) => evento === name)).length;
   const isDelivered = latest?.estado === 'entregue';
   const isAwaited = latest?.estado === 'pendente' && latest.tentativas === 0;
-  const registered = webhook ? (
+  const webhookStep = webhook ? (
     <p>
       {event}: <Code>{webhook.url}</Code>
     </p>
@@ -31,7 +31,7 @@ export const firstStepsPage: Handler = async ({ api, service, t, claims, now }, 
       </Link>
     </>
   );
-  const sent = webhook ? (
+  const testStep = webhook ? (
     <>
       <p>{t.steps.aboutSample}</p>
       {latest && (
@@ -46,7 +46,7 @@ export const firstStepsPage: Handler = async ({ api, service, t, claims, now }, 
   ) : (
     <p class="muted">{t.steps.before(2)}</p>
   );
-  const delivered = latest ? (
+  const deliveryStep = latest ? (
     <>
       <p>
         <StateBadge state={latest.estado} />{' '}
@@ -67,9 +67,9 @@ export const firstStepsPage: Handler = async ({ api, service, t, claims, now }, 
   const token = <Code>{`account_id: ${claims.account_id}, scope: ${claims.scope}`}</Code>;
   const steps = [
     [t.steps.token, token, curl.token, true],
-    [t.register.title, registered, curl.webhook, webhook],
-    [t.webhook.test, sent, curl.sample, latest],
-    [t.steps.delivery, delivered, curl.delivery, isDelivered],
+    [t.register.title, webhookStep, curl.webhook, webhook],
+    [t.webhook.test, testStep, curl.sample, latest],
+    [t.steps.delivery, deliveryStep, curl.delivery, isDelivered],
   ] as const;
   return {
     title: t.nav.firstSteps,

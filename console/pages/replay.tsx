@@ -10,7 +10,7 @@ export const replayPage: Handler = async (view, { event }) => {
   const range = rangeOf(view, query);
   const webhook = await api.findWebhook(event);
   if (!webhook) throw new NotFound(t.failures.noWebhook);
-  // A replay skips deliveries of earlier registrations, and the count must, too.
+  // A replay skips deliveries from earlier registrations, so the count excludes them.
   if (range.desde < webhook.criado_em) range.desde = webhook.criado_em;
   const isEmpty = range.desde >= range.ate;
   const counted = isEmpty ? { value: { count: 0, isAll: true } } : await partOf(countReplayable(api, event, range));

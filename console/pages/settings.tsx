@@ -43,18 +43,18 @@ export const register: Handler = async (view, _, values) => {
 };
 
 export const changePage: Handler = async ({ api, t }, { event }, values) => {
-  const webhook = await existing(api, t, event);
+  const webhook = await requireWebhook(api, t, event);
   return changeForm(t, webhook, values.get('url') ?? webhook.url);
 };
 
-/** Replaces the URL and the header. The user must retype or remove an existing header, which a new URL must not receive by mistake. */
+/** Replaces the URL and the header. The user must retype or remove an existing header, so that no new URL receives it by mistake. */
 export const change: Handler = async ({ api, t }, { event }, values) => {
-  const webhook = await existing(api, t, event);
+  const webhook = await requireWebhook(api, t, event);
   const url = values.get('url') ?? '';
   const settings = settingsIn(values);
   const isUndecided = webhook.autorizacao_definida && !settings.autorizacao && values.get('remove') !== 'yes';
   try {
-    // Sends an empty header, because the API rejects it together with all problems of the URL.
+    // The API rejects the empty header, and reports all problems with the URL in the same response.
     const changed = await api.change(event, isUndecided ? { ...settings, autorizacao: '' } : settings);
     if (webhook.estado === 'suspenso' && changed.estado === 'ativo') return reactivated(t, event);
   } catch (error) {
@@ -69,7 +69,7 @@ export const change: Handler = async ({ api, t }, { event }, values) => {
 };
 
 export const secretPage: Handler = async ({ api, t }, { event }) => {
-  const webhook = await existing(api, t, event);
+  const webhook = await requireWebhook(api, t, event);
   const title = `${t.webhook.replaceSecret}: ${event}`;
   const content = (
     <Form action={`${pathOf(event)}/secret`} back={pathOf(event)} submit={t.webhook.replaceSecret}>
@@ -88,7 +88,7 @@ export const replaceSecret: Handler = async ({ api, t }, { event }, values) => {
 };
 
 export const removePage: Handler = async ({ api, t, now }, { event }) => {
-  const { url } = await existing(api, t, event);
+  const { url } = await requireWebhook(api, t, event);
   const range = { desde: iso(0), ate: iso(now) };
   const counted = await Promise.all(
     (['pendente', 'falhou', 'retida'] as const).map(async estado => {
@@ -116,7 +116,7 @@ export const remove: Handler = async ({ api, t }, { event }) => {
   return { to: '/', notes: [{ kind: 'done', text: t.remove.done(event) }] };
 };
 
-async function existing(api: View['api'], t: View['t'], event: string): Promise<WebhookRecord> {
+async function requireWebhook(api: View['api'], t: View['t'], event: string): Promise<WebhookRecord> {
   const webhook = await api.findWebhook(event);
   if (!webhook) throw new NotFound(t.failures.noWebhook);
   return webhook;

@@ -16,13 +16,13 @@ import { DroppedEvent } from './webhooks.tsx';
 
 export const webhookPage: Handler = async ({ api, t, query, now, session }, { event }) => {
   const filter = filterOf(query);
-  const replayed = session.replays[event];
+  const lastReplay = session.replays[event];
   const webhook = await api.findWebhook(event);
   const [counted, list, health, replay, events] = await Promise.all([
     partOf(countDeliveries(api, event, spanOf(filter, now))),
     partOf(readList(api, event, filter, now)),
     readHealth(api, event, webhook),
-    replayed && partOf(api.findReplay(event, replayed.id)),
+    lastReplay && partOf(api.findReplay(event, lastReplay.id)),
     webhook ? undefined : partOf(api.listWebhooks()),
   ]);
   const isEmpty = list.value?.rows.length === 0 && list.value.next === null;
@@ -52,7 +52,7 @@ export const webhookPage: Handler = async ({ api, t, query, now, session }, { ev
           {t.webhook.deliveries}
         </a>
         {filter.invalid.length > 0 && <Alert>{`${t.failures.invalidFilters} ${filter.invalid.join(', ')}`}</Alert>}
-        {replay?.value && <ReplayCard event={event} replay={replay.value} counted={replayed?.counted} />}
+        {replay?.value && <ReplayCard event={event} replay={replay.value} counted={lastReplay?.counted} />}
         {webhook ? (
           <Overview webhook={webhook} health={shownHealth} />
         ) : (
@@ -204,11 +204,11 @@ function Deliveries(deliveries: { event: string; filter: Filter; list: List; web
   const isFiltered = queryOf({ ...filter, cursor: undefined }) !== '';
   const none = webhook ? t.webhook.none : t.webhooks.noDelivery;
   const empty = next !== null ? t.webhook.nonePage : isFiltered ? t.webhook.noneMatch : none;
-  const unread = rows.filter(({ detail }) => !detail).length;
+  const unreadCount = rows.filter(({ detail }) => !detail).length;
   const to = (cursor: string | undefined) => `${pathOf(event)}${queryOf({ ...filter, cursor })}#list`;
   return (
     <>
-      {unread > 0 && <p class="note failed inside">{t.webhook.unreadDetails(unread)}</p>}
+      {unreadCount > 0 && <p class="note failed inside">{t.webhook.unreadDetails(unreadCount)}</p>}
       <Table
         rows={rows}
         empty={empty}
@@ -239,7 +239,6 @@ function DeliveryLink({ event, row: { record, detail } }: { event: string; row: 
   return <Link to={pathOf(event, record.id)}>{name === '–' ? <span class="id">{record.id}</span> : name}</Link>;
 }
 
-/** Renders the time of the next attempt. An attempt whose time has passed is running or queued. */
 export function nextAttemptOf({ proxima_tentativa_em: at }: Pick<DeliveryRecord, 'proxima_tentativa_em'>): Child {
   if (at === null) return '–';
   return Date.parse(at) <= useView().now ? useView().t.webhook.due : <Time at={at} />;

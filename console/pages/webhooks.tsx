@@ -6,17 +6,17 @@ import { type Page, pathOf, useView, type View } from '../view.ts';
 
 export async function webhooksPage({ api, t, folder }: View): Promise<Page> {
   const { webhooks, eventos_sem_webhook } = await api.listWebhooks();
-  const known = new Map(webhooks.map(webhook => [webhook.evento as string, webhook]));
-  const unsorted = await Promise.all(
-    [...new Set([...eventNames, ...known.keys()])].map(async (event): Promise<Row> => {
-      const webhook = known.get(event);
+  const byEvent = new Map(webhooks.map(webhook => [webhook.evento as string, webhook]));
+  const unsortedRows = await Promise.all(
+    [...new Set([...eventNames, ...byEvent.keys()])].map(async (event): Promise<Row> => {
+      const webhook = byEvent.get(event);
       const dropped = eventos_sem_webhook.find(({ evento }) => evento === event && !webhook);
       return { event, webhook, droppedAt: dropped?.ultimo_em, health: await readHealth(api, event, webhook) };
     }),
   );
   const order = ['slow', 'held', 'dropped', 'latestFailed', 'failing', 'suspended'];
   const urgencyOf = ({ droppedAt, health }: Row) => order.indexOf(droppedAt ? 'dropped' : health.status);
-  const rows = unsorted.toSorted((one, other) => urgencyOf(other) - urgencyOf(one));
+  const rows = unsortedRows.toSorted((one, other) => urgencyOf(other) - urgencyOf(one));
   const missing = rows.filter(({ webhook }) => !webhook).length;
   const isHealthy = rows.every(({ health }) => health.status === 'healthy');
   const actions = missing > 0 && (
@@ -37,7 +37,7 @@ export async function webhooksPage({ api, t, folder }: View): Promise<Page> {
           .filter(row => urgencyOf(row) >= 0)
           .map(({ event }, at) => (
             <>
-              {at === 0 ? t.webhooks.unhealthy : ','} {/* Keyboard users reach these pages from the rows. */}
+              {at === 0 ? t.webhooks.unhealthy : ','} {/* Keyboard users reach these pages from the table. */}
               <a href={folder + pathOf(event)} tabindex={-1}>
                 {event}
               </a>

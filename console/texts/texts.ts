@@ -6,7 +6,6 @@ export type Language = 'en' | 'pt';
 
 export const texts: Readonly<Record<Language, Texts>> = { en, pt };
 
-/** Returns the first supported language that a browser accepts, or English. */
 export function preferredLanguage(acceptLanguage = ''): Language {
   const codes = acceptLanguage.slice(0, 1_000).toLowerCase().split(',');
   return codes.map(part => part.trim().slice(0, 2)).find(word => word === 'pt' || word === 'en') === 'pt' ? 'pt' : 'en';
@@ -25,7 +24,7 @@ export function adviceOf({ advice, statusAdvice }: Texts, attempt: DeliveryDetai
   return texts[status === 405 ? 404 : status] ?? texts[`${Math.floor(status / 100)}xx`] ?? texts.other;
 }
 
-/** Returns the text for a value of the API, or the value itself if a later API release added it. */
+/** Returns the text for an API value. Returns the value itself if a later API release added it. */
 export function textOf(table: Readonly<Record<string, string>>, value: string): string {
   return Object.hasOwn(table, value) ? (table[value] ?? value) : value;
 }

@@ -1,4 +1,4 @@
-// Publishes the events that it reads as JSON with the TypeScript publisher, and prints the results.
+// Publishes the JSON events from stdin with the TypeScript publisher, and prints the results.
 import { text } from 'node:stream/consumers';
 import { createPublisher } from '@emissor/publisher';
 

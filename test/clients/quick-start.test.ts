@@ -11,8 +11,8 @@ import { authUrl, baseUrl, describeWith, registerSecret, until } from '../suppor
 import { freePort } from '../support/free-port.ts';
 import { type CodeBlock, readPage } from '../support/markdown-page.ts';
 
-// Runs the commands of the integrators' pages as a reader does. The Portuguese pages request errors in Portuguese. The English pages
-// request no language and get errors in English.
+// Runs the commands on the integrators' pages as a reader does. The commands on Portuguese pages request errors in Portuguese. The commands
+// on English pages specify no language and receive errors in English.
 
 const event = 'proposta.recebida';
 
@@ -37,7 +37,7 @@ const sections = [
   'tokens: End a session',
 ];
 
-describeWith(['names'], 'the commands of the integrators’ pages', () => {
+describeWith(['names'], 'the commands on the integrators’ pages', () => {
   describe.each([
     { language: 'pt', quickStart: 'inicio-rapido', errorLanguage: 'pt-BR' },
     { language: 'en', quickStart: 'quick-start', errorLanguage: '' },
@@ -88,7 +88,7 @@ until [ -e ${startedFile} ]; do sleep 0.1; done`;
       expect(shapeOf(reader.output().trim().split('\n').at(-1) ?? '')).toEqual(shapeOf(blocksIn('json')[0] ?? ''));
     });
 
-    it('make each API call, and each call succeeds', async test => {
+    it('call each API operation, and each call succeeds', async test => {
       const receiver = await startReceiver('pages');
       test.onTestFinished(() => receiver.stop());
       const { user, token, values } = await newReader();
@@ -100,9 +100,9 @@ until [ -e ${startedFile} ]; do sleep 0.1; done`;
         return json?.estado === 'entregue' || undefined;
       });
 
-      const printed = callBlocks(language);
-      expect([...new Set(printed.map(({ section }) => section))].sort()).toEqual(sections.toSorted());
-      const commands = sections.flatMap(name => printed.filter(({ section }) => section === name));
+      const blocks = callBlocks(language);
+      expect([...new Set(blocks.map(({ section }) => section))].sort()).toEqual(sections.toSorted());
+      const commands = sections.flatMap(name => blocks.filter(({ section }) => section === name));
       const texts = commands.map(({ text }) => text);
       const reader = runShell(texts, { ...values, HOOK_URL: url, TOKEN: token, ID: id });
       expect(await reader.ended, reader.output() + reader.errors()).toBe(0);
@@ -114,7 +114,7 @@ until [ -e ${startedFile} ]; do sleep 0.1; done`;
   });
 });
 
-/** The API operations, as method and path. */
+/** The method and the path of each API operation. */
 const operations = Object.values(documents)
   .flatMap(({ paths }) => Object.entries(paths))
   .filter(([pattern]) => !pattern.startsWith('/.well-known/'))
@@ -138,7 +138,7 @@ async function newReader() {
   return { user, token, values };
 }
 
-/** Returns the blocks with API calls of all pages except the quick start, with the English names of their pages and sections. */
+/** Returns the code blocks with API calls on all pages except the quick start. `section` names the English page and heading. */
 function callBlocks(language: 'pt' | 'en'): readonly { readonly section: string; readonly text: string }[] {
   const blocksOf = (page: string) => readPage(page).blocks.filter(isCall);
   return pairs
@@ -179,7 +179,7 @@ const reportingCurl = `curl() {
 interface Call {
   readonly operation: string;
   readonly status: string;
-  /** The language of `Accept-Language`. */
+  /** The language in the `Accept-Language` header. */
   readonly errorLanguage: string;
 }
 
@@ -192,7 +192,7 @@ function callsIn(report: string): readonly Call[] {
   );
 }
 
-/** Replaces the ids and times in a JSON text. */
+/** Replaces the IDs and times in a JSON text. */
 function shapeOf(json: string): string {
   return json.replaceAll(/teste_\w{22}/g, 'ID').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
 }

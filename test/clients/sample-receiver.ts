@@ -7,10 +7,10 @@ import { until } from '../support/e2e-target.ts';
 import { freePort } from '../support/free-port.ts';
 import { inlineCode, readPage } from '../support/markdown-page.ts';
 
-/** A sample receiver of `docs/pt/recebimento.md` in a separate folder. */
+/** A sample receiver from `docs/pt/recebimento.md` in a separate folder. */
 export type SampleReceiver = Awaited<ReturnType<typeof makeSampleReceiver>>;
 
-/** The languages of the receivers, in the order of the page's table. */
+/** The languages of the receivers, in the order of the table on the page. */
 export const sampleLanguages = ['PHP', 'Java', 'C#', 'Python', 'Node.js', 'Go'] as const;
 
 export type SampleLanguage = (typeof sampleLanguages)[number];
@@ -32,7 +32,7 @@ export async function makeSampleReceiver(language: SampleLanguage) {
   const streams = { output: () => written.stdout, errors: () => written.stderr };
   return { port, start, replaceEvents, stored, ...streams, remove };
 
-  /** Restarts the receiver with the page's command, and waits until it listens. @throws with its output if it exits */
+  /** Restarts the receiver with the page's command, and waits until it listens. @throws an error with its output if it exits */
   async function start(secret: string | undefined): Promise<void> {
     await end(child);
     const [program = '', ...args] = withPort(command).split(' ');
@@ -42,13 +42,13 @@ export async function makeSampleReceiver(language: SampleLanguage) {
     child.stderr?.on('data', chunk => (written.stderr += chunk));
     const ended = new Promise<never>((_, reject) => {
       child?.once('error', error =>
-        reject(new Error(`${program} is needed (CONTRIBUTING.md, test/clients): ${error.message}`)),
+        reject(new Error(`Could not start ${program} (${error.message}). Install it (CONTRIBUTING.md).`)),
       );
       child?.once('close', code =>
         reject(new Error(`${program} exited with ${code}:\n${written.stdout}${written.stderr}`)),
       );
     });
-    ended.catch(() => undefined); // `end` may also stop it
+    ended.catch(() => undefined); // `end` also stops the receiver
     await Promise.race([ended, until(`${program} at port ${port}`, () => warmUp(port).catch(() => undefined), 60_000)]);
   }
 
@@ -58,7 +58,7 @@ export async function makeSampleReceiver(language: SampleLanguage) {
     writeFileSync(path.join(folder, 'events'), '');
   }
 
-  /** Returns the stored events, by `webhook-id`. */
+  /** Returns the stored events by `webhook-id`. */
   function stored(): Readonly<Record<string, string>> {
     const events = path.join(folder, 'events');
     const files = readdirSync(folder).includes('events') ? readdirSync(events) : [];
@@ -82,7 +82,7 @@ function sampleOf(language: SampleLanguage): { file: string; command: string; co
   const code = readFileSync(path.join(root, 'docs/samples/receiver', file), 'utf8');
   // Debian has no .NET SDK, so Mono compiles and runs the code with a substitute for ASP.NET Core.
   if (language === 'C#') return { file, command: 'mono Receiver.exe', code };
-  // Not `go run`, because the program would continue to run after a kill.
+  // With `go run`, the program would continue to run after a kill.
   if (language === 'Go') return { file, command: './receiver', code };
   return { file, command, code };
 }
@@ -90,10 +90,7 @@ function sampleOf(language: SampleLanguage): { file: string; command: string; co
 const root = path.join(import.meta.dirname, '../..');
 const standIn = path.join(import.meta.dirname, 'aspnet-stand-in.cs');
 
-/**
- * Sends a request with an invalid signature. The first signature check loads classes, which may take longer on a busy computer than an attempt
- * of the run under test.
- */
+/** Sends a request with an invalid signature. On a busy computer, the first signature check can exceed the attempt timeout. */
 async function warmUp(port: number): Promise<true> {
   const timestamp = String(Math.floor(Date.now() / 1_000));
   const headers = { 'webhook-id': 'evt_0', 'webhook-timestamp': timestamp, 'webhook-signature': 'v1,AAAA' };

@@ -11,13 +11,13 @@ import { describeWith, registerSecret, until } from '../support/e2e-target.ts';
 import { inlineCode, readPage } from '../support/markdown-page.ts';
 import { makeSampleReceiver, type SampleReceiver, sampleLanguages } from './sample-receiver.ts';
 
-// Sends deliveries of the run under test to the receivers of docs/samples/receiver, which integrators copy.
+// Sends deliveries from the run under test to the receivers in docs/samples/receiver, which integrators copy.
 // C# runs on Mono with a substitute for ASP.NET Core, so these tests do not cover its behaviour on .NET.
 
 const event = 'demanda.criada';
 const otherEvent = 'demanda.cancelada';
 
-describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () => {
+describeWith(['names', 'engines'], 'the receivers in docs/samples/receiver', () => {
   describe.each(sampleLanguages)('%s', language => {
     let receiver: SampleReceiver;
     let session: Session;
@@ -62,8 +62,8 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
       for (const [reason, headers, sent = body] of rejections) await expectRejection(400, reason, headers, sent);
       await expectRejection(413, 'the body is larger than 64 KiB', signed(now), body.padEnd(65_537));
       expect(receiver.stored()).toEqual({});
-      for (const secrecy of [secret, key.toString('hex'), 'id_demanda', 'of-the-header'])
-        expect(receiver.errors()).not.toContain(secrecy);
+      for (const secretText of [secret, key.toString('hex'), 'id_demanda', 'of-the-header'])
+        expect(receiver.errors()).not.toContain(secretText);
     });
 
     /** Expects that the receiver rejects a request and logs one line with the status and the reason. */
@@ -75,14 +75,14 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
       expect(logged()).toBe(before + 1);
     }
 
-    it.each([otherEvent, event])('accepts, stores and prints a test of %s', async tested => {
-      const id = await requestTest(tested);
-      expect(await resultOf(id, 1, tested)).toMatchObject({
+    it.each([otherEvent, event])('accepts, stores and prints a test of %s', async testEvent => {
+      const id = await requestTest(testEvent);
+      expect(await resultOf(id, 1, testEvent)).toMatchObject({
         estado: 'entregue',
         ultimo_resultado: 'entregue',
         ultimo_status: 204,
       });
-      const body = `{"event":"${tested}","id_demanda":0}`;
+      const body = `{"event":"${testEvent}","id_demanda":0}`;
       expect(receiver.stored()).toMatchObject({ [id]: body });
       await until(`${id} in the output`, () => receiver.output().includes(`${id} ${body}`) || undefined);
     });
@@ -129,23 +129,25 @@ describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () 
         const response = text(socket);
         const chunk = [body.length.toString(16), body, '0', 'trailer: one', ''];
         socket.write(['POST / HTTP/1.1', ...lines, '', ...chunk].join('\r\n'));
-        // The responses to these requests prove that the receiver had time to respond.
+        // The responses to these requests prove that the receiver has had time to respond.
         for (let i = 0; i < 20; i += 1) expect(await post(receiver, {}, body)).toBe(400);
         expect(receiver.stored()).not.toHaveProperty('evt_end');
         socket.write('\r\n');
         expect(await response).toContain(' 204 ');
       });
 
-    async function requestTest(tested = event): Promise<string> {
-      const response = await callApi('POST', `/v1/webhooks/${tested}/teste`, { token: session.token });
+    async function requestTest(testEvent = event): Promise<string> {
+      const response = await callApi('POST', `/v1/webhooks/${testEvent}/teste`, { token: session.token });
       expect(response).toMatchObject({ status: 202 });
       return String(response.json?.id);
     }
 
-    /** Waits until a delivery has ended with that many attempts, and returns its result. */
-    function resultOf(id: string, attempts = 1, tested = event): Promise<Record<string, unknown>> {
+    /** Waits until a delivery is complete after at least `attempts` attempts, and returns its result. */
+    function resultOf(id: string, attempts = 1, testEvent = event): Promise<Record<string, unknown>> {
       return until(`the result of ${id}`, async () => {
-        const { json } = await callApi('GET', `/v1/webhooks/${tested}/entregas?limite=100`, { token: session.token });
+        const { json } = await callApi('GET', `/v1/webhooks/${testEvent}/entregas?limite=100`, {
+          token: session.token,
+        });
         const deliveries = json?.entregas as Record<string, unknown>[];
         const delivery = deliveries.find(one => one.id === id);
         if (!delivery || delivery.estado === 'pendente' || Number(delivery.tentativas) < attempts) return undefined;
@@ -172,7 +174,7 @@ describe.each(sampleLanguages)('the receiver in %s without a valid secret', lang
     ['only the prefix', 'whsec_'],
     ['a secret that is not base64', 'whsec_abc*'],
     ['a secret that is too short', `whsec_${Buffer.alloc(31, 1).toString('base64')}`],
-    ['another text', 'meu-segredo'],
+    ['an unrelated text', 'meu-segredo'],
     ['a valid secret and an invalid one', `whsec_${Buffer.alloc(32, 1).toString('base64')} whsec_abc*`],
     ['the response to a rejected registration', '{"status":409,"code":"webhook_exists"}'],
   ])('rejects every request with %s, and logs the reason', async (_case, secret) => {
@@ -220,7 +222,7 @@ it.concurrent.for(servers)('the receiver in %s waits at most 20 s for a body', a
 });
 
 // Bug: The pages showed no quotation marks. Without them, PHP's parser rejects the `=` at the end of a secret.
-it.each(['en/receiving', 'pt/recebimento'])('the php-fpm line of docs/%s.md passes complete secrets', page => {
+it.each(['en/receiving', 'pt/recebimento'])('the php-fpm line in docs/%s.md passes complete secrets', page => {
   const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
   const codes = readPage(`docs/${page}.md`).lines.flatMap(inlineCode);
   const line = codes.find(code => code.startsWith('env[')) ?? '';

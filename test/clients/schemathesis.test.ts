@@ -19,7 +19,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'emissor-schemathesis-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** The excluded check. A request that matches the schema may still have a private URL, a reversed range, or a wrong password. */
-const excluded = 'positive_data_acceptance';
+const excludedCheck = 'positive_data_acceptance';
 
 const evento = 'demanda.criada';
 
@@ -28,7 +28,7 @@ describeWith(['names'], 'Schemathesis', () => {
   let receiver: Receiver;
   let client: Client;
   let session: Session;
-  let delivered: string;
+  let deliveryId: string;
 
   beforeAll(async () => {
     python = await pythonEnvironment('schemathesis', ['schemathesis==4.32.5']);
@@ -38,30 +38,30 @@ describeWith(['names'], 'Schemathesis', () => {
     session = await openSession(client);
     const { account } = session.user;
     await register(session, { evento, url: 'https://hooks.example.com/emissor' });
-    delivered = await publish(account, { event: evento, id_demanda: 1 });
-    expect(await untilSettled(delivered)).toMatchObject({ state: 'entregue' });
+    deliveryId = await publish(account, { event: evento, id_demanda: 1 });
+    expect(await untilSettled(deliveryId)).toMatchObject({ state: 'entregue' });
     return () => receiver.stop();
   });
 
-  it('finds only documented responses of {base_url}', async () => {
-    // The id of an existing delivery, because a random id would result in 404.
-    const known = ['getDelivery', 'resendDelivery'].map(
+  it('finds only documented responses from {base_url}', async () => {
+    // The ID of an existing delivery, because a random ID would result in 404.
+    const existingIds = ['getDelivery', 'resendDelivery'].map(
       operation =>
-        `[[operations]]\ninclude-operation-id = "${operation}"\nparameters = { "path.id" = "${delivered}" }\n`,
+        `[[operations]]\ninclude-operation-id = "${operation}"\nparameters = { "path.id" = "${deliveryId}" }\n`,
     );
     // Generated clients send null instead of no body. The schema omits null, because generators do not support a union with null.
-    const optional =
+    const optionalBody =
       '[[operations]]\ninclude-operation-id = "rotateSecret"\nchecks.negative_data_rejection.enabled = false\n';
     const { code, output } = await run(['--url', baseUrl, '--max-examples', '50'], {
       file: webhooks,
       header: `Authorization: Bearer ${session.token}`,
-      config: [...known, optional].join('\n'),
+      config: [...existingIds, optionalBody].join('\n'),
     });
     console.log(summaryOf(output));
     expect(code, output).toBe(0);
   });
 
-  it('finds only documented responses of {auth_url}', async () => {
+  it('finds only documented responses from {auth_url}', async () => {
     const basic = Buffer.from(`${client.clientId}:${client.clientSecret}`).toString('base64');
     const { code, output } = await run(['--url', authUrl, '--max-examples', '100'], {
       file: auth,
@@ -85,7 +85,7 @@ describeWith(['names'], 'Schemathesis', () => {
     expect(output).toMatch(/Undocumented status code/);
   });
 
-  /** Runs Schemathesis. The configuration file contains the header, because other users can see arguments. */
+  /** Runs Schemathesis. The header is in the configuration file, because other users of the computer can see arguments. */
   function run(
     options: readonly string[],
     { header, config, file }: { readonly header: string; readonly config: string; readonly file: string },
@@ -93,9 +93,9 @@ describeWith(['names'], 'Schemathesis', () => {
     const configFile = path.join(mkdtempSync(path.join(folder, 'run-')), 'schemathesis.toml');
     const [name = '', value = ''] = header.split(': ');
     writeFileSync(configFile, `headers = { ${name} = "${value}" }\n\n${config}`);
-    const always = [
+    const fixedOptions = [
       '--exclude-checks',
-      excluded,
+      excludedCheck,
       '--seed',
       '1',
       '--workers',
@@ -103,7 +103,7 @@ describeWith(['names'], 'Schemathesis', () => {
       '--no-color',
       '--continue-on-failure',
     ];
-    const args = ['-m', 'schemathesis.cli', '--config-file', configFile, 'run', file, ...always, ...options];
+    const args = ['-m', 'schemathesis.cli', '--config-file', configFile, 'run', file, ...fixedOptions, ...options];
     return new Promise(resolve => {
       execFile(python, args, { cwd: folder, maxBuffer: 2 ** 26, timeout: 280_000 }, (error, stdout, stderr) =>
         resolve({ code: error ? Number(error.code ?? 1) : 0, output: stdout + stderr }),

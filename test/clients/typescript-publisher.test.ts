@@ -24,7 +24,7 @@ const compile = (file: string) => {
   execute(path.join(root, 'node_modules/.bin/tsc'), [...options, '--types', 'node', file], user);
 };
 
-/** Runs a program in the user's folder that publishes to a queue. Returns its output. */
+/** Runs a publishing program in the user's folder, and returns its output. */
 const run = async (program: string, queueUrl: string, input = '', variables = {}) => {
   const environment = {
     EVENTS_QUEUE_URL: queueUrl,
@@ -68,7 +68,7 @@ describe('the package @emissor/publisher', () => {
     expect(files.sort()).toEqual(['README.md', 'dist/publisher.d.ts', 'dist/publisher.js', 'package.json']);
   });
 
-  it('has types with which the compiler rejects an invalid event', () => {
+  it('has types that reject invalid events at compile time', () => {
     writeFileSync(path.join(user, 'use.ts'), use);
     compile('use.ts');
   });

@@ -25,7 +25,7 @@ export interface Window {
   readonly problems: readonly string[];
 }
 
-/** Collects the script errors, policy violations and requests to other hosts of a page. */
+/** Collects a page's script errors, policy violations and requests to other hosts. */
 export function collectProblems(page: Page, host: string): string[] {
   const problems: string[] = [];
   page.on('console', message => message.type() === 'error' && problems.push(message.text()));
@@ -37,7 +37,7 @@ export function collectProblems(page: Page, host: string): string[] {
   return problems;
 }
 
-/** Opens a console in a new browser context, with a link or with credentials in the sign-in form. */
+/** Opens a console in a new browser context. Signs in with the link, or with credentials in the form. */
 export async function openWindow(
   browser: Browser,
   link: string,
@@ -84,7 +84,7 @@ export async function expectContrast(page: Page): Promise<void> {
 
 /** Asserts that each action button is at most `maxStops` Tab stops from the start of the page or from a skip link. */
 export async function expectReachableByKeyboard(page: Page, maxStops = 10): Promise<void> {
-  const far = new Set<string>(await page.evaluate(`${actionNames}`));
+  const unreached = new Set<string>(await page.evaluate(`${actionNames}`));
   const skips = await page.locator('a.skip').count();
   for (let skip = -1; skip < skips; skip++) {
     await page.evaluate('document.activeElement.blur(); getSelection().removeAllRanges(); scrollTo(0, 0)');
@@ -94,16 +94,16 @@ export async function expectReachableByKeyboard(page: Page, maxStops = 10): Prom
     }
     for (let stops = skip + 1; stops < maxStops; stops++) {
       await page.keyboard.press('Tab');
-      far.delete(await page.evaluate(`(${nameOfAction})(document.activeElement)`));
+      unreached.delete(await page.evaluate(`(${nameOfAction})(document.activeElement)`));
     }
   }
-  expect([...far]).toEqual([]);
+  expect([...unreached]).toEqual([]);
 }
 
 const nameOfAction = `element => element.textContent.trim() + ' ' + (element.form?.action ?? element.href)`;
 const actionNames = `[...document.querySelectorAll('main form[method=post] button, main a.button')].filter(e => e.checkVisibility()).map(${nameOfAction})`;
 
-/** Lists the graphics with too little contrast against the background of the nearest opaque box. */
+/** Lists the graphics with a low contrast against the nearest opaque background. */
 const faintGraphics = `(() => {
   const colour = text => {
     const [red = 0, green = 0, blue = 0, alpha = 1] = (text.match(/[\\d.]+/g) ?? []).map(Number);
@@ -147,7 +147,7 @@ const faintGraphics = `(() => {
   return faint;
 })()`;
 
-/** Saves a screenshot for the docs in the folder `EMISSOR_PICTURES`. The suffix marks a language other than English. */
+/** Saves a screenshot for the docs to the folder in `EMISSOR_PICTURES`. The suffix marks a language other than English. */
 export async function saveScreenshot(page: Page, suffix = ''): Promise<void> {
   const folder = process.env.EMISSOR_PICTURES;
   const { pathname, search } = new URL(page.url());

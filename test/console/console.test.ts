@@ -40,7 +40,7 @@ let receiver: Receiver;
 let client: Client;
 let session: Session;
 let failedId: string;
-let served: Awaited<ReturnType<typeof serve>>;
+let program: Awaited<ReturnType<typeof serve>>;
 
 /** Runs the bundle as integrators do. */
 async function serve() {
@@ -67,7 +67,7 @@ beforeAll(async () => {
   execFileSync(process.execPath, ['console/bundle.ts', '--bundle', file], { stdio: 'ignore' });
   [browser, receiver, client] = await Promise.all([startBrowser(), startReceiver('console'), createClient()]);
   session = await openSession(client);
-  served = await serve();
+  program = await serve();
   receiver.script('/works', { status: 200 }, { status: 500 }, { status: 200 });
   receiver.script('/fails', { status: 503, body: hostileResponse });
   receiver.script('/gone', { status: 410 });
@@ -83,13 +83,13 @@ beforeAll(async () => {
   await Promise.all([failedId, heldId].map(id => untilSettled(id)));
 }, 120_000);
 afterAll(async () => {
-  await Promise.all([browser.close(), receiver.stop(), served.stop()]);
+  await Promise.all([browser.close(), receiver.stop(), program.stop()]);
   rmSync(folder, { recursive: true });
 });
 
 const webhook = (event: string) => `/webhooks/${event}`;
 const open = (options?: Parameters<typeof openWindow>[2]) =>
-  openWindow(browser, served.url, options, { client, user: session.user });
+  openWindow(browser, program.url, options, { client, user: session.user });
 
 describe('every page', () => {
   const paths = () => [
@@ -105,9 +105,9 @@ describe('every page', () => {
   ];
 
   it.each([
-    ['a desktop, light', { viewport: { width: 1440, height: 900 }, colorScheme: 'light' }],
-    ['a tablet, in Portuguese', { viewport: { width: 768, height: 1_024 }, colorScheme: 'light', locale: 'pt-BR' }],
-    ['a phone, dark, in Portuguese', { viewport: { width: 360, height: 740 }, colorScheme: 'dark', locale: 'pt-BR' }],
+    ['a light desktop', { viewport: { width: 1440, height: 900 }, colorScheme: 'light' }],
+    ['a tablet in Portuguese', { viewport: { width: 768, height: 1_024 }, colorScheme: 'light', locale: 'pt-BR' }],
+    ['a dark phone in Portuguese', { viewport: { width: 360, height: 740 }, colorScheme: 'dark', locale: 'pt-BR' }],
   ] as const)(
     'passes axe on %s, fits the window, and sends requests only to its own host',
     async (_, options) => {
@@ -130,7 +130,7 @@ describe('every page', () => {
     120_000,
   );
 
-  it('is in Portuguese for a browser in Portuguese', async () => {
+  it('is in Portuguese if the browser requests Portuguese', async () => {
     const { page, base, context } = await open({ viewport: { width: 1440, height: 900 }, locale: 'pt-BR' });
     await page.goto(base + webhook('proposta.recebida'));
     expect(await page.textContent('main')).toContain('Entregas');
@@ -182,7 +182,7 @@ describe('an open page', () => {
     await context.close();
   });
 
-  it('submits a form once after a double click', async () => {
+  it('submits a form once on a double click', async () => {
     const { page, base, context } = await open();
     await page.goto(`${base}${webhook('demanda.criada')}/secret`);
     await page.dblclick('button.main');
@@ -238,7 +238,7 @@ it('two clicks lead from the list to the cause of missing deliveries', async () 
 describe('a new user', () => {
   const done = (page: Page, step: number) => page.waitForSelector(`#step-${step} header.done`);
 
-  it('reaches a verified delivery from the link of `npm start` by clicking', async () => {
+  it('reaches a verified delivery from the link that `npm start` prints', async () => {
     const run = await startSeparateRun();
     const link = await until('the link', async () => /console +(http\S+)/.exec(readFileSync(run.logFile, 'utf8'))?.[1]);
     const { page, base, problems, context } = await openWindow(browser, link);
@@ -270,7 +270,7 @@ describe('a new user', () => {
     await run.stop();
   }, 120_000);
 
-  it('sees the curl command of each step, with placeholders for secrets', async () => {
+  it('sees a curl command for each step, with placeholders for secrets', async () => {
     const { page, base, context } = await open();
     await page.goto(`${base}/first-steps`);
     for (const command of await page.locator('.steps > li > details pre').allTextContents()) {
@@ -296,7 +296,7 @@ describe('the bundle', () => {
     [['--auth', 'x', '--base', 'y'], 2, '--auth and --base must be URLs.'],
     [['--auth', 'https://a.b', '--base', 'https://a.b', '--port', '99999'], 2, '--port must be a number'],
     [['--lang', 'pt'], 2, 'Unknown option'],
-  ])('exits for %j with %i', async (args, code, text) => {
+  ])('with the arguments %j exits with %i', async (args, code, text) => {
     const child = spawn(process.execPath, [file, ...args]);
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {

@@ -16,7 +16,7 @@ import {
 } from '../support/e2e-service.ts';
 import { authUrl, baseUrl, registerSecret, until } from '../support/e2e-target.ts';
 
-// Tests each action of the console as an admin, as a reader, and as the admin of another account. The API shows the result.
+// Tests each console action as an admin, as a reader, and as the admin of another account. The API returns the result.
 
 type Role = 'admin' | 'reader' | 'foreign admin';
 const roles: readonly Role[] = ['admin', 'reader', 'foreign admin'];
@@ -102,25 +102,25 @@ type Row = readonly [
   afterwards: string,
 ];
 
-const bare = '/hooks ativo null bare 0';
-const set = '/hooks ativo null header 0';
-const replaced = '/hooks ativo null header 1';
+const withoutHeader = '/hooks ativo null bare 0';
+const withHeader = '/hooks ativo null header 0';
+const withOldSecret = '/hooks ativo null header 1';
 const gone = '/hooks suspenso gone header 0';
 const all = () => ({ estado: 'falhou', desde: '2026-01-01T00:00:00Z', ate: new Date().toISOString() });
 const registration = () => ({ evento: event, url: receiver.url('/hooks') });
 const change = () => ({ url: receiver.url('/other'), remove: 'yes' });
-const deleted = async () => (await api('DELETE')).status.toString();
+const removeWebhook = async () => (await api('DELETE')).status.toString();
 const testsOfActive = async () => `${await reset()}${await tests()}`;
 const isTestSent = async (before: string) => ((await tests()) === before ? 'none' : 'sent');
 
 const rows: readonly Row[] = [
-  ['registers', deleted, () => ['/register', registration()], record, '404', bare],
-  ['changes URL and header', reset, () => [`${own}/change`, change()], record, set, '/other ativo null bare 0'],
-  ['replaces the secret', reset, () => [`${own}/secret`, { immediate: 'no' }], record, set, replaced],
-  ['deletes', reset, () => [`${own}/delete`], record, set, '404'],
+  ['registers', removeWebhook, () => ['/register', registration()], record, '404', withoutHeader],
+  ['changes URL and header', reset, () => [`${own}/change`, change()], record, withHeader, '/other ativo null bare 0'],
+  ['replaces the secret', reset, () => [`${own}/secret`, { immediate: 'no' }], record, withHeader, withOldSecret],
+  ['deletes', reset, () => [`${own}/delete`], record, withHeader, '404'],
   ['sends a test', testsOfActive, () => [`${own}/test`], isTestSent, 'none', 'sent'],
   ['sends a sample', testsOfActive, () => ['/first-steps/sample', { event }], isTestSent, 'none', 'sent'],
-  ['reactivates', () => deliver(410), () => [`${own}/reactivate`], record, gone, set],
+  ['reactivates', () => deliver(410), () => [`${own}/reactivate`], record, gone, withHeader],
   ['resends', () => deliver(500), id => [`${own}/deliveries/${id}/resend`], stateOf, 'falhou', 'entregue'],
   ['replays the failed deliveries', () => deliver(500), () => [`${own}/replay`, all()], stateOf, 'falhou', 'entregue'],
 ];
@@ -129,21 +129,21 @@ describe.each(rows)('the form that %s', (_action, prepare, form, state, before, 
   it.each(roles)('has an effect only for the admin of the account (sent by the %s)', async role => {
     const browser = browsers[role];
     const id = await prepare();
-    const isSo = (expected: string) =>
+    const untilState = (expected: string) =>
       until(`the state ${expected}`, async () => (await state(id)) === expected || undefined);
-    await isSo(before);
+    await untilState(before);
     await browser.open('/');
     const page = await browser.post(...form(id));
-    if (role === 'admin') return void (await isSo(afterwards));
+    if (role === 'admin') return void (await untilState(afterwards));
     if (role === 'reader') expect(textOf(page)).toContain('webhooks:manage');
     expect(await state(id)).toBe(before);
-    // The foreign admin may have registered a webhook for its own account.
+    // The foreign admin may have registered a webhook for the other account.
     if (role === 'foreign admin') await browser.post(`${own}/delete`);
   });
 });
 
 it.each(['/', own, `${own}?state=falhou`, '/first-steps'])(
-  'a foreign admin sees no data of the account on %s',
+  'a foreign admin sees no data from the account on %s',
   async path => {
     const id = await deliver(500);
     const page = await browsers['foreign admin'].open(path);
@@ -152,7 +152,7 @@ it.each(['/', own, `${own}?state=falhou`, '/first-steps'])(
   },
 );
 
-it('shows the new signing secret once', async () => {
+it('the console shows a new signing secret once', async () => {
   await reset();
   const { open, post } = browsers.admin;
   await open(own);
@@ -168,13 +168,13 @@ it('shows the new signing secret once', async () => {
   expect((await open(own)).html).not.toContain('whsec_');
 });
 
-it('shows a member the error of the API', async () => {
+it('the console shows a member the error from the API', async () => {
   const member = await createUser({ account: session.user.account, role: 'member' });
   const page = await (await signInAs(client, member)).open('/');
   expect([page.status, textOf(page)]).toEqual([403, expect.stringContaining('administrative permission')]);
 });
 
-it('requires a new sign-in after an operator ends the session', async () => {
+it('the console requires a new sign-in after an operator ends the session', async () => {
   const { user } = await openSession(client);
   const browser = await signInAs(client, user);
   await ops(['sessions', 'end', '--user', user.userId, '--yes']);

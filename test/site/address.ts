@@ -1,2 +1,2 @@
-/** The URL of the site. It has a path, as on GitHub Pages, so links without the path are broken. */
+/** The URL of the site. As on GitHub Pages, it has a path, so the tests find links that omit the path. */
 export const url = 'https://docs.example.com/emissor';

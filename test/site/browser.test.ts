@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectProblems, expectAccessible, saveScreenshot, startBrowser } from '../console/browser.ts';
 import { addresses, serve } from './built.ts';
 
-// Tests the site in a browser.
 let browser: Browser;
 let site: Awaited<ReturnType<typeof serve>>;
 beforeAll(async () => {
@@ -22,7 +21,7 @@ async function openWindow(options: Parameters<Browser['newContext']>[0]) {
   return { context, page, problems: collectProblems(page, new URL(site.url).host) };
 }
 
-it('shows each page without errors, overflow, or requests to other hosts', {
+it('the site shows each page without errors, overflow, or requests to other hosts', {
   timeout: 120_000,
 }, async () => {
   const { context, page, problems } = await openWindow({ viewport: { width: 360, height: 740 } });
@@ -34,7 +33,7 @@ it('shows each page without errors, overflow, or requests to other hosts', {
   await context.close();
 });
 
-it.each(['/pt/', '/en/'])('shows the front page %s on one screen', async address => {
+it.each(['/pt/', '/en/'])('the front page %s fits on one screen', async address => {
   const { context, page } = await openWindow({ viewport: { width: 1280, height: 800 } });
   await page.goto(site.url + address);
   const { y, height } = (await page.locator('main .sl-markdown-content').boundingBox()) ?? { y: 0, height: 0 };
@@ -58,7 +57,7 @@ const displays = [
   { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
 ] as const;
 
-describe.each(displays)('$viewport.width px wide, $colorScheme', display => {
+describe.each(displays)('the site in a $colorScheme window of $viewport.width px', display => {
   it('is accessible', { timeout: 120_000 }, async () => {
     const { context, page, problems } = await openWindow(display);
     for (const address of kinds) {

@@ -9,12 +9,12 @@ import { url } from './address.ts';
 export const dist = path.join(import.meta.dirname, '../../site/dist');
 
 const outcomeFile = inject('site');
-while (!existsSync(outcomeFile)) await pause(100); // an import of this module waits for the site
+while (!existsSync(outcomeFile)) await pause(100); // an import of this module waits for the build
 if (readFileSync(outcomeFile, 'utf8') !== '') throw new Error(readFileSync(outcomeFile, 'utf8'));
 
 const base = new URL(url).pathname;
 
-/** Returns the paths of all pages within the site, such as `/pt/erros/`. */
+/** Returns the paths of all pages on the site, such as `/pt/erros/`. */
 export const addresses = () =>
   globSync('**/*.html', { cwd: dist })
     .map(file => `/${file.replace(/index\.html$/, '')}`)

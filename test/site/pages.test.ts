@@ -23,7 +23,7 @@ describe.each(pages)('%s', address => {
     expect(ownLinks.map(String).filter(link => !exists(link))).toEqual([]);
   });
 
-  it('has at most 150 kB, unique ids, and a policy that allows only its own scripts', () => {
+  it('has at most 150 kB, unique IDs, and a Content Security Policy for only its own scripts', () => {
     expect(Buffer.byteLength(page)).toBeLessThanOrEqual(150_000);
     const ids = [...page.matchAll(/<[^>]*\sid="([^"]*)"/g)].map(([, id]) => id);
     expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
@@ -49,7 +49,7 @@ describe.each(pages)('%s', address => {
   });
 });
 
-it('has a unique description for each written page', () => {
+it('each page outside the reference has a unique description', () => {
   const written = pages.filter(address => !address.startsWith('/en/reference/'));
   const descriptions = written.map(
     address => /<meta name="description" content="([^"<>[\]`*]+)"/.exec(read(address))?.[1],
@@ -58,11 +58,11 @@ it('has a unique description for each written page', () => {
   expect(new Set(descriptions).size).toBe(written.length);
 });
 
-it('redirects / to the front page in Portuguese', () => {
+it('/ redirects to the front page in Portuguese', () => {
   expect(read('/')).toContain('content="0;url=/emissor/pt/"');
 });
 
-it('shows a 404 page that links to both front pages', () => {
+it('the 404 page links to both front pages', () => {
   const [, text = ''] = /<main.*?>(.*?)<\/main>/s.exec(read('/404.html')) ?? [];
   const links = [...text.matchAll(/href="([^"]*)"/g)].map(([, link = '']) => String(new URL(link, url)));
   expect(links).toEqual([`${url}/en/`, `${url}/pt/`]);
@@ -70,13 +70,13 @@ it('shows a 404 page that links to both front pages', () => {
 });
 
 const inBoth = pairs.flatMap(([pt, en]) => [addressOf('pt', pt), addressOf('en', en)]);
-it.each(inBoth)('links from %s to the other language only in the language switch', address => {
+it.each(inBoth)('%s links to the other language only in the language switch', address => {
   const links = [...read(`/${address}/`).matchAll(/<a href="\/emissor\/([^"#]*)\/["#]/g)].map(([, id = '']) => id);
   const others = links.filter(id => inBoth.includes(id) && id.slice(0, 2) !== address.slice(0, 2));
   expect(new Set(others)).toEqual(new Set([counterpartOf(address).address]));
 });
 
-it('has no English label on pages in Portuguese', () => {
+it('pages in Portuguese have no English labels', () => {
   const labelsOf = (address: string) =>
     [...read(address).matchAll(/\s(?:aria-label|title|data-copied|data-translations)="([^"]+)"/g)].map(
       ([, label]) => label,
@@ -93,19 +93,19 @@ const linksIn = (sidebar: string) =>
     label: label.replaceAll(/<[^>]+>/g, '').trim(),
   }));
 const sidebarOf = (address: string) => linksIn(/<nav class="sidebar.*?<\/nav>/s.exec(read(address))?.[0] ?? '');
-const isOfTeam = (address: string) => audienceOf(address) === 'team';
+const isForTeam = (address: string) => audienceOf(address) === 'team';
 
 it.each(['/pt/', '/pt/erros/', '/en/', '/en/errors/', '/en/reference/auth/'])(
-  'lists on %s each page of the reference once, and one link for the team',
+  '%s lists each reference page once, and has one link for the team',
   address => {
     const listed = sidebarOf(address).map(link => link.address);
     const reference = pages.filter(page => page.startsWith('/en/reference/') && !page.includes('/tags/'));
     expect(listed.filter(each => each.startsWith('/en/reference/')).sort()).toEqual(reference);
-    expect(listed.filter(isOfTeam)).toEqual(['/en/operators/runbook/']);
+    expect(listed.filter(isForTeam)).toEqual(['/en/operators/runbook/']);
   },
 );
 
-it('lists the reference in Portuguese on pages in Portuguese', () => {
+it('pages in Portuguese list the reference with Portuguese labels', () => {
   const labelsOf = (address: string) =>
     sidebarOf(address).flatMap(link => (link.address.startsWith('/en/reference/') ? [link.label] : []));
   const english = new Set(labelsOf('/en/'));
@@ -113,15 +113,15 @@ it('lists the reference in Portuguese on pages in Portuguese', () => {
 });
 
 it.each(['/en/publishers/publishing/', '/en/operators/runbook/', '/en/developers/adr/'])(
-  'lists on %s the pages of the team, and one link for integrators',
+  '%s lists the pages for the team, and has one link for integrators',
   address => {
     const listed = sidebarOf(address).map(link => link.address);
-    expect(listed.filter(isOfTeam)).toEqual(expect.arrayContaining(pages.filter(isOfTeam)));
+    expect(listed.filter(isForTeam)).toEqual(expect.arrayContaining(pages.filter(isForTeam)));
     expect(listed.filter(each => /^\/en\/(?!publ|oper|dev)/.test(each))).toEqual(['/en/integrators/']);
   },
 );
 
-it.each(pairs)('has the page %s in Portuguese and %s in English, each once', (pt, en) => {
+it.each(pairs)('the Portuguese page %s and the English page %s are counterparts, and exist once', (pt, en) => {
   const [portuguese, english] = [addressOf('pt', pt), addressOf('en', en)];
   expect(counterpartOf(portuguese)).toEqual({ language: 'en', address: english });
   expect(counterpartOf(english)).toEqual({ language: 'pt', address: portuguese });
@@ -129,13 +129,13 @@ it.each(pairs)('has the page %s in Portuguese and %s in English, each once', (pt
   expect(pages.filter(page => page === `/en/${portuguese.slice(3)}/` && pt !== en)).toEqual([]);
 });
 
-it.each(['pt/erros', 'en/errors'])('has a heading in %s for each error code', page => {
+it.each(['pt/erros', 'en/errors'])('%s has a heading for each error code', page => {
   const codes = readPage(`docs/${page}.md`).headings.filter(({ text }) => /^[a-z_]+$/.test(text));
   expect(codes.length).toBeGreaterThan(30);
   expect(codes.filter(({ text }) => !exists(`${url}/${page}/#${text}`))).toEqual([]);
 });
 
-it('has the page that operators set as docsUrl', () => {
+it('the site has the page that operators set as docsUrl', () => {
   const [, docsUrl] =
     /^docsUrl: '(.*)',$/m.exec(
       readPage('docs/site.md')
@@ -145,7 +145,7 @@ it('has the page that operators set as docsUrl', () => {
   expect(exists(`${pageUrl.parse(docsUrl)}#webhook_exists`)).toBe(true);
 });
 
-it('installs at most 250 MB of dependencies', () => {
+it('the site installs at most 250 MB of dependencies', () => {
   const modules = path.join(dist, '../node_modules');
   const bytes = globSync('**/*', { cwd: modules }).map(file => lstatSync(path.join(modules, file)).size);
   expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(250_000_000);

@@ -13,6 +13,6 @@ it.each(['SIGINT', 'SIGTERM'] as const)('site/run.ts stops its server on %s', as
   const site = spawn(process.execPath, ['--input-type=module-typescript', '-e', script]);
   await once(site.stdout, 'readable');
   site.kill(signal);
-  expect(await text(site.stdout)).toBe('ready'); // the pipe closes after the server has ended
+  expect(await text(site.stdout)).toBe('ready'); // the pipe closes when the server exits
   expect(site.signalCode ?? (await once(site, 'exit'))[1]).toBe(signal);
 });

@@ -5,7 +5,6 @@ import { startBrowser } from '../console/browser.ts';
 import { type Page as Markdown, readPage } from '../support/markdown-page.ts';
 import { serve } from './built.ts';
 
-// Tests the search, mainly its first result.
 let browser: Browser;
 let site: Awaited<ReturnType<typeof serve>>;
 let page: Page;
@@ -18,30 +17,30 @@ afterAll(async () => {
   site.stop();
 });
 
-/** Opens the search of a language if it is closed, and runs a first query, which loads the search options. */
+/** Opens the search in a language unless it is open. Runs a first query to load the search options. */
 async function openSearch(language: string): Promise<void> {
   if (page.url() === `${site.url}/${language}/`) return;
   await page.goto(`${site.url}/${language}/`);
   await page.click('button[data-open-modal]');
-  await firstShown('webhook');
+  await firstLink('webhook');
 }
 
 /** Types a query, and returns the address of the first link. */
-async function firstShown(query: string): Promise<string> {
+async function firstLink(query: string): Promise<string> {
   await page.fill('.pagefind-ui__search-input', query);
   await page.locator('.pagefind-ui__message', { hasText: ` ${query}` }).waitFor();
   const link = page.locator('.pagefind-ui__result-link').first();
   return addressIn((await link.getAttribute('href')) ?? '');
 }
 
-/** Returns the first result of each query, without typing the query. */
-async function firstFound(queries: string[]): Promise<string[][]> {
-  const found = await page.evaluate<string[]>(`(async () => {
+/** Returns the first result for each query. Calls Pagefind instead of typing the query. */
+async function firstResults(queries: string[]): Promise<string[][]> {
+  const results = await page.evaluate<string[]>(`(async () => {
     const { search } = await import('${site.url}/pagefind/pagefind.js');
     const addressOf = async query => (await (await search(query)).results[0]?.data())?.meta.url ?? '';
     return Promise.all(${JSON.stringify(queries)}.map(addressOf));
   })()`);
-  return found.map((address, at) => [queries[at] ?? '', addressIn(address)]);
+  return results.map((address, at) => [queries[at] ?? '', addressIn(address)]);
 }
 
 function addressIn(link: string): string {
@@ -57,16 +56,16 @@ const states = ({ tables }: Markdown) =>
 describe.each([
   ['pt', 'erros', 'eventos', 'entregas'],
   ['en', 'errors', 'events', 'deliveries'],
-])('in %s', (language, errors, events, deliveries) => {
+])('the search in %s', (language, errors, events, deliveries) => {
   beforeAll(() => openSearch(language));
 
-  it.each([errors, events])('finds the heading of each code of %s first', async name => {
+  it.each([errors, events])('finds the heading for each code in %s first', async name => {
     const expected = codes(readPage(`docs/${language}/${name}.md`)).map(({ text, anchor }) => [
       text,
       `/${language}/${name}/#${anchor}`,
     ]);
     expect(expected.length).toBeGreaterThanOrEqual(8);
-    expect(await firstFound(expected.map(([code = '']) => code))).toEqual(expected);
+    expect(await firstResults(expected.map(([code = '']) => code))).toEqual(expected);
   });
 
   it('finds the explanation of each state first', async () => {
@@ -76,7 +75,7 @@ describe.each([
       `/${language}/${deliveries}/#${page.headings.find(({ text, level }) => text === heading && level === 3)?.anchor}`,
     ]);
     expect(expected.length).toBe(10);
-    expect(await firstFound(expected.map(([state = '']) => state))).toEqual(expected);
+    expect(await firstResults(expected.map(([state = '']) => state))).toEqual(expected);
   });
 });
 
@@ -86,7 +85,7 @@ describe('a query', () => {
     ['en', 'results for'],
   ])('shows the number of results in %s', async (language, words) => {
     await openSearch(language);
-    await firstShown('webhook');
+    await firstLink('webhook');
     expect(await page.textContent('.pagefind-ui__message')).toMatch(new RegExp(`^\\d+ ${words} webhook$`));
   });
 
@@ -108,35 +107,35 @@ describe('a query', () => {
     ['invalid signature', '/en/nothing-arrived/#invalid-signature'],
     ['rotate secret', '/en/webhooks/#rotate-the-secret'],
     ['429', '/en/errors/#rate_limited'],
-    ['public keys', '/en/tokens/#public-documents'], // not the operation of that name in the reference
+    ['public keys', '/en/tokens/#public-documents'], // not the operation with that name in the reference
     ['retry schedule', '/en/deliveries/#attempts-and-waits'],
-  ])('%s finds %s first', async (query, address) => {
+  ])('for %s finds %s first', async (query, address) => {
     await openSearch(address.slice(1, 3));
-    expect(await firstShown(query)).toBe(address);
-    expect(await firstFound([query])).toEqual([[query, address]]);
+    expect(await firstLink(query)).toBe(address);
+    expect(await firstResults([query])).toEqual([[query, address]]);
   });
 });
 
 /** Returns the addresses of all search results on a page. */
-async function foundOn(address: string, query: string): Promise<string[]> {
+async function resultsOn(address: string, query: string): Promise<string[]> {
   await page.goto(site.url + address);
-  const found = await page.evaluate<string[]>(`(async () => {
+  const results = await page.evaluate<string[]>(`(async () => {
     const { search } = await import('${site.url}/pagefind/pagefind.js');
     const hits = await Promise.all((await search('${query}')).results.map(result => result.data()));
     return hits.map(({ meta }) => meta.url);
   })()`);
-  return found.map(addressIn);
+  return results.map(addressIn);
 }
 
-const isOfTeam = (address: string) => audienceOf(address) === 'team';
+const isForTeam = (address: string) => audienceOf(address) === 'team';
 
 it.each([
   [false, ['/en/', '/en/errors/', '/en/reference/webhooks/']],
   [true, ['/en/publishers/publishing/', '/en/operators/runbook/', '/en/developers/adr/']],
-])('finds only pages for the audience of the current page (team: %s)', async (ofTeam, addresses) => {
+])('the search finds only pages for the audience of the current page (team: %s)', async (forTeam, addresses) => {
   for (const address of addresses) {
-    const found = await foundOn(address, 'delivery');
-    expect(found.length).toBeGreaterThan(10);
-    expect(found.filter(hit => isOfTeam(hit) !== ofTeam)).toEqual([]);
+    const results = await resultsOn(address, 'delivery');
+    expect(results.length).toBeGreaterThan(10);
+    expect(results.filter(hit => isForTeam(hit) !== forTeam)).toEqual([]);
   }
 });

@@ -14,8 +14,8 @@ declare module 'vitest' {
 }
 
 /**
- * Starts the build of the site without waiting for it, because the tests of all projects wait for every global set-up.
- * Writes the error of the build to the outcome file, or an empty file on success.
+ * Starts the site build without waiting for it, because the tests in all projects wait for every global set-up.
+ * Writes the build error to the outcome file, or an empty file on success.
  */
 export function setup(project: TestProject): () => Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-site-'));

@@ -3,7 +3,7 @@ import { createMemoryStore } from '../../../console/sessions.ts';
 import { makeConsoleClient, startConsole, textOf } from '../../support/console-client.ts';
 import { credentials, makeService, problem, service, tokens, unanswered, webhook } from './fake-service.ts';
 
-/** Access to the console, and the data that leaves it: OWASP Session Management and CSRF Prevention Cheat Sheets. */
+// Tests access control with the rules of the OWASP Session Management and CSRF Prevention Cheat Sheets.
 
 const hour = 3_600_000;
 const clockAt = (start = 1_000) => {
@@ -11,13 +11,13 @@ const clockAt = (start = 1_000) => {
   return clock;
 };
 
-async function signedIn(fake = makeService(), options = {}) {
+async function startSession(fake = makeService(), options = {}) {
   const browser = startConsole({ service: fake, ...options });
   return { fake, page: await browser.signIn(credentials), ...browser };
 }
 
-describe('a link of the terminal', () => {
-  it('signs in once, and a wrong one does not', async () => {
+describe('a link from the terminal', () => {
+  it('signs in only once, and only with the right token', async () => {
     const browser = startConsole({ service: makeService(), credentials });
     const link = browser.makeLink();
     expect((await browser.enter('#wrong')).status).toBe(403);
@@ -25,7 +25,7 @@ describe('a link of the terminal', () => {
     expect((await makeConsoleClient(browser.fetch).enter(link)).status).toBe(403);
   });
 
-  it.each([hour, hour + 1])('signs in for one hour: after %i ms', async age => {
+  it.each([hour, hour + 1])('signs in for one hour (age: %i ms)', async age => {
     const clock = clockAt();
     const browser = startConsole({ service: makeService(), credentials, now: clock.now });
     const link = browser.makeLink();
@@ -34,9 +34,9 @@ describe('a link of the terminal', () => {
   });
 });
 
-describe('the form', () => {
-  it('signs in with the password grant, and keeps no secret in the page', async () => {
-    const { fake, page, folder } = await signedIn();
+describe('the sign-in form', () => {
+  it('uses the password grant, and opens the console of the account', async () => {
+    const { fake, page, folder } = await startSession();
     expect([page.status, folder()]).toEqual([200, expect.stringMatching(/^\/[\w-]{22}$/)]);
     const form = Object.fromEntries(new URLSearchParams(fake.calls[0]?.body));
     expect(form).toEqual({ grant_type: 'password', ...credentials });
@@ -49,7 +49,7 @@ describe('the form', () => {
     [{ status: 429, json: {}, headers: { 'retry-after': '7' } }, 429, 'busy. Try again in a moment. Retry-After: 7 s'],
     [() => unanswered('ECONNREFUSED'), 502, 'did not respond (ECONNREFUSED)'],
     [{ status: 200, json: {} }, 200, 'not the token endpoint'],
-  ])('shows why it was refused, and what was typed less the secrets: %j', async (reply, status, why) => {
+  ])('shows the reason for a failure, and keeps all values except secrets: %j', async (reply, status, why) => {
     const page = await startConsole({ service: makeService({ 'POST /oauth/v1/token': reply }) }).signIn(credentials);
     expect([page.status, textOf(page)]).toEqual([status, expect.stringContaining(why)]);
     expect(page.html).toContain('value="client"');
@@ -59,19 +59,19 @@ describe('the form', () => {
 
 describe('a session', () => {
   it.each([
-    ['a click keeps it alive', {}, 200],
-    ['a page that refreshes itself does not', { 'x-refresh': 'yes' }, 401],
-  ])('ends after an hour: %s', async (_, headers, status) => {
+    ['a click extends it', {}, 200],
+    ['an automatic refresh does not extend it', { 'x-refresh': 'yes' }, 401],
+  ])('expires after an hour: %s', async (_, headers, status) => {
     const clock = clockAt();
-    const browser = await signedIn(makeService(), { now: clock.now });
+    const browser = await startSession(makeService(), { now: clock.now });
     clock.time += hour - 1;
     await browser.open('/', headers);
     clock.time += hour - 1;
     expect((await browser.open('/')).status).toBe(status);
   });
 
-  it.each(['/webhooks/demanda.criada?state=falhou', '/'])('returns to %s after its end or a restart', async path => {
-    const browser = await signedIn();
+  it.each(['/webhooks/demanda.criada?state=falhou', '/'])('reopens %s after it ends or after a restart', async path => {
+    const browser = await startSession();
     browser.cookies.clear();
     const [ended, restarted] = [await browser.open(path), await browser.send(`/${'x'.repeat(22)}${path}`)];
     expect([ended.status, restarted.status]).toEqual([401, 404]);
@@ -81,7 +81,7 @@ describe('a session', () => {
     }
   });
 
-  it('is deleted from the store at the end of its lifetime', async () => {
+  it('is deleted from the store when it expires', async () => {
     vi.useFakeTimers();
     const store = createMemoryStore();
     const save: typeof store.save = (_, ...rest) => store.save('key', ...rest);
@@ -93,14 +93,14 @@ describe('a session', () => {
     vi.useRealTimers();
   });
 
-  it('ends by signing out, and is revoked at the service', async () => {
-    const { fake, ...browser } = await signedIn();
+  it('ends when the user signs out, which also revokes the refresh token', async () => {
+    const { fake, ...browser } = await startSession();
     await browser.post('/sign-out');
     expect(new URLSearchParams(fake.calls.at(-1)?.body).get('token')).toBe('the-refresh-token');
     expect((await browser.open('/')).status).toBe(401);
   });
 
-  it('has a cookie for its folder alone, which scripts cannot read', async () => {
+  it('has a cookie that is limited to its folder and hidden from scripts', async () => {
     const browser = startConsole({ service: makeService() });
     const { headers } = await browser.post('/sign-in', credentials, { 'x-stay': 'yes' });
     expect(headers.get('set-cookie')).toMatch(
@@ -109,27 +109,27 @@ describe('a session', () => {
   });
 });
 
-describe('a request from elsewhere', () => {
+describe('a forged request', () => {
   type Browser = ReturnType<typeof startConsole>;
   const remove = '/webhooks/demanda.criada/delete';
   it.each([
-    ['with another host, as DNS rebinding sends', 421, (browser: Browser) => browser.send('http://evil.example/')],
-    ['with another origin', 403, (browser: Browser) => browser.post(remove, {}, { origin: 'http://127.0.0.1:9999' })],
-    ['without an origin', 403, (browser: Browser) => browser.post(remove, {}, { origin: '' })],
-    ['without the token of the session', 403, (browser: Browser) => browser.post(remove, { form_token: 'guessed' })],
-  ])('is refused %s', async (_, status, act) => {
-    const { fake, ...browser } = await signedIn();
+    ['another host, as in DNS rebinding', 421, (browser: Browser) => browser.send('http://evil.example/')],
+    ['another origin', 403, (browser: Browser) => browser.post(remove, {}, { origin: 'http://127.0.0.1:9999' })],
+    ['no origin', 403, (browser: Browser) => browser.post(remove, {}, { origin: '' })],
+    ['a wrong form token', 403, (browser: Browser) => browser.post(remove, { form_token: 'guessed' })],
+  ])('is rejected if it has %s', async (_, status, act) => {
+    const { fake, ...browser } = await startSession();
     const before = fake.calls.length;
     expect([(await act(browser)).status, fake.calls.length]).toEqual([status, before]);
   });
 
-  it('is refused if its form is larger than 64 KiB', async () => {
+  it('is rejected if its form is larger than 64 KiB', async () => {
     const browser = startConsole({ service: makeService() });
     expect((await browser.signIn({ ...credentials, username: 'x'.repeat(65_537) })).status).toBe(413);
   });
 });
 
-describe('every page', () => {
+describe('the page', () => {
   const { client_secret, password } = credentials;
   const secrets = [client_secret, password, 'the-refresh-token', tokens().access_token, 'Bearer canary'];
   const own = '/webhooks/demanda.criada';
@@ -141,7 +141,7 @@ describe('every page', () => {
   };
 
   it.each(paths)('%s runs only its own script, is not cached, and contains no secret', async path => {
-    const browser = await signedIn(makeService(replies));
+    const browser = await startSession(makeService(replies));
     const { headers, html } = await browser.open(path);
     expect(headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; style-src 'sha256-[^']+'; script-src 'sha256-[^']+'; connect-src 'self'; form-action 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'$/,
@@ -150,33 +150,33 @@ describe('every page', () => {
     for (const secret of secrets) expect(html).not.toContain(secret);
   });
 
-  it('does not show a typed header again after a form fails', async () => {
-    const browser = await signedIn(makeService(replies));
+  it('does not show an entered header again after an error', async () => {
+    const browser = await startSession(makeService(replies));
     const form = { url: 'https://x.example.com', autorizacao: 'Bearer canary' };
     const page = await browser.post(`${own}/change`, form);
     expect([page.status, page.html.includes('canary')]).toEqual([422, false]);
     expect(page.html).toContain(form.url);
-    expect(page.html).toContain('Refused: validation_failed.');
+    expect(page.html).toContain('Rejected: validation_failed.');
   });
 });
 
 describe('the language', () => {
   const languages = { 'pt-BR,pt;q=0.9': 'pt-BR', 'de,pt;q=0.5': 'pt-BR', 'en-US': 'en', '': 'en', fr: 'en' };
-  it.each(Object.entries(languages))('of %s is %s, on pages and of the API', async (asked, expected) => {
+  it.each(Object.entries(languages))('for %j is %s on pages and in API requests', async (acceptLanguage, expected) => {
     const fake = makeService();
     const browser = startConsole({ service: fake });
-    const page = await browser.signIn(credentials, { 'accept-language': asked });
+    const page = await browser.signIn(credentials, { 'accept-language': acceptLanguage });
     expect(page.html).toContain(`<html lang="${expected}">`);
     expect(fake.calls.at(-1)?.headers.get('accept-language')).toBe(expected === 'en' ? 'en' : 'pt');
   });
 
-  it('is kept once it was chosen, and returns to the page, never to another site, as signing in does', async () => {
-    const browser = await signedIn();
+  it('switches on the same page, and neither the switch nor a sign-in redirects to another site', async () => {
+    const browser = await startSession();
     const page = await browser.send(`/language?to=pt&back=${browser.folder()}/first-steps`);
     expect([page.path, page.html.includes('Primeiros passos')]).toEqual(['/first-steps', true]);
-    const elsewhere =
+    const foreignUrls =
       '//e.example /a/..//e.example /.//e.example http://[ /%09/e.example https://e.example/ /%5ce.example';
-    for (const back of elsewhere.split(' ')) {
+    for (const back of foreignUrls.split(' ')) {
       expect((await browser.send(`/language?to=en&back=${back}`)).html).toContain('/sign-in"');
       const form = { ...credentials, return_to: decodeURIComponent(back) };
       const { headers } = await browser.post('/sign-in', form, { 'x-stay': 'yes' });
@@ -185,8 +185,8 @@ describe('the language', () => {
   });
 });
 
-it('connects only to the two addresses of its stage', async () => {
-  const { fake, ...browser } = await signedIn();
+it('the console sends requests only to the two URLs of its stage', async () => {
+  const { fake, ...browser } = await startSession();
   await browser.open('/first-steps');
   await browser.post('/sign-out');
   expect(new Set(fake.calls.map(({ origin }) => origin))).toEqual(new Set([service.authUrl, service.baseUrl]));

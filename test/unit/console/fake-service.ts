@@ -13,10 +13,10 @@ export interface Call {
 
 type Reply = { readonly status?: number; readonly json?: unknown; readonly headers?: Record<string, string> };
 
-/** The replies to requests such as `GET /v1/webhooks`, without the query. A function may throw, as `fetch` does. */
+/** The replies by request, such as `GET /v1/webhooks`, without the query. A function may throw, as `fetch` does. */
 export type Replies = Readonly<Record<string, Reply | ((call: Call) => Reply)>>;
 
-/** Creates the service that the console calls. Logins succeed; what has no reply is 404. */
+/** Creates a fake of the service. Sign-ins succeed. A request without a reply in `replies` returns 404. */
 export function makeService(replies: Replies = {}) {
   const calls: Call[] = [];
   let issued = 0;
@@ -44,7 +44,7 @@ export function makeService(replies: Replies = {}) {
 
 export const credentials = { client_id: 'client', client_secret: 'canary-1', username: 'a@b.c', password: 'canary-2' };
 
-/** Returns a token response: `claims` replace those of an admin of account `acme`. */
+/** Returns a token response for an admin of the account `acme`. `claims` overrides the default claims. */
 export function tokens(claims: object = {}, refreshToken: string | undefined = 'the-refresh-token') {
   const all = { sub: 'u1', account_id: 'acme', scope: 'webhooks:read webhooks:manage', ...claims };
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -56,7 +56,7 @@ export function unanswered(code: string): never {
 }
 
 export function problem(status: number, code: string, more: Readonly<Record<string, unknown>> = {}): Reply {
-  return { status, json: { status, code, title: code, detail: `Refused: ${code}.`, requisicao: 'req-1', ...more } };
+  return { status, json: { status, code, title: code, detail: `Rejected: ${code}.`, requisicao: 'req-1', ...more } };
 }
 
 export function webhook(changes: Partial<WebhookRecord> = {}): WebhookRecord {
@@ -104,7 +104,7 @@ export function attempt(changes: Partial<Attempt> = {}): Attempt {
   };
 }
 
-/** Returns the list reply of deliveries, whose `tentativas` is a number there. */
+/** Returns a list of deliveries. In lists, `tentativas` is the number of attempts. */
 export function list(deliveries: readonly DeliveryDetail[], next: string | null = null): Reply {
   const entregas = deliveries.map(({ corpo: _, tentativas, ...rest }) => ({ ...rest, tentativas: tentativas.length }));
   return { json: { entregas, proximo_cursor: next } };

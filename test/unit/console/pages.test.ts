@@ -19,13 +19,13 @@ import {
   webhook,
 } from './fake-service.ts';
 
-/** The pages: what they show of API responses, and the requests that they send. */
+// Tests the requests that each page sends, and the page for each API response.
 
 const event = 'demanda.criada';
 const own = `/webhooks/${event}`;
 const api = `/v1/webhooks/${event}`;
 const now = Date.parse('2026-11-28T12:00:00Z');
-const lately = '2026-11-28T11:00:00.000Z';
+const hourAgo = '2026-11-28T11:00:00.000Z';
 
 async function walkWith(replies: Replies, options = {}) {
   const fake = makeService({ [`GET ${api}/entregas`]: list([]), ...replies });
@@ -45,7 +45,7 @@ const allLists = (reply: Replies[string]) =>
   Object.fromEntries(EVENT_NAMES.map(name => [`GET /v1/webhooks/${name}/entregas`, reply]));
 const registered = { [`GET ${api}`]: { json: webhook() } };
 const causes = Object.values(failureCauses).map(({ word }) => word);
-const one = `${own}/deliveries/${delivery().id}`;
+const deliveryPath = `${own}/deliveries/${delivery().id}`;
 const aTest = { id: `teste_${'b'.repeat(22)}` };
 
 describe('the list of webhooks', () => {
@@ -59,8 +59,8 @@ describe('the list of webhooks', () => {
 
   it.each([
     [{}, 'Healthy', ''],
-    [{ falhando_desde: lately, lento_desde: lately }, 'Failing', 'Failing since Nov 28'],
-    [{ lento_desde: lately }, 'Slow', 'more than 2 s'],
+    [{ falhando_desde: hourAgo, lento_desde: hourAgo }, 'Failing', 'Failing since Nov 28'],
+    [{ lento_desde: hourAgo }, 'Slow', 'more than 2 s'],
     [{ estado: 'suspenso', motivo_suspensao: 'gone' }, 'Suspended', '410 Gone'],
     [{ estado: 'suspenso', motivo_suspensao: 'sem_sucesso' }, 'Suspended', 'for five days'],
     [{ estado: 'suspenso', motivo_suspensao: 'operador' }, 'Suspended', 'Only an operator can reactivate this webhook'],
@@ -72,7 +72,7 @@ describe('the list of webhooks', () => {
     expect(page.includes('Needs attention: demanda.criada')).toBe(word !== 'Healthy');
   });
 
-  it('reports that all is healthy only if every event has a healthy webhook with a delivery', async () => {
+  it('reports that all webhooks are healthy only if every event has a healthy webhook with a delivery', async () => {
     const all = EVENT_NAMES.map(evento => webhook({ evento }));
     const tried = allLists(list([delivery()]));
     const verdict = 'every webhook is healthy';
@@ -90,10 +90,10 @@ describe('the list of webhooks', () => {
   const failed = delivery({ estado: 'falhou', ultimo_resultado: 'http' });
   const held = delivery({ estado: 'retida', ultimo_resultado: null });
   it.each([
-    ['no list could be read', problem(503, 'temporarily_unavailable'), 'Unknown'],
+    ['no list can be loaded', problem(503, 'temporarily_unavailable'), 'Unknown'],
     ['the latest result is a failed test', list([failed]), 'Latest delivery failed'],
     ['deliveries are held', list([held]), 'Has held deliveries'],
-    ['deliveries are held in addition to a delivered one', list([delivery(), held]), 'Has held deliveries'],
+    ['some deliveries are held and others delivered', list([delivery(), held]), 'Has held deliveries'],
   ])('reports no healthy webhook if %s', async (_, reply, word) => {
     const lists = allLists(reply);
     const { text } = await walkWith({ ...listed(...EVENT_NAMES.map(evento => webhook({ evento }))), ...lists });
@@ -102,9 +102,9 @@ describe('the list of webhooks', () => {
     expect(page.split(` ${word} `).length).toBe(9);
   });
 
-  it('shows the last result of a failing webhook, and what to check', async () => {
+  it('shows the last result of a failing webhook with advice', async () => {
     const failed = delivery({ estado: 'pendente', tentativas: [attempt({ resultado: 'http', status: 401 })] });
-    const failing = webhook({ falhando_desde: lately });
+    const failing = webhook({ falhando_desde: hourAgo });
     const { text } = await walkWith({
       ...listed(failing),
       ...read(failed, { [`GET ${api}`]: { json: failing } }),
@@ -114,10 +114,10 @@ describe('the list of webhooks', () => {
       expect(await text(page)).toContain(`Last result: returned 401 . ${en.statusAdvice[401]}`);
   });
 
-  it('shows the latest delivery, dropped events, and unreadable parts', async () => {
+  it('shows the latest delivery, dropped events, and errors for parts that cannot be loaded', async () => {
     const json = {
       webhooks: [webhook(), webhook({ evento: 'demanda.cancelada' })],
-      eventos_sem_webhook: [{ evento: 'mensagem.recebida', ultimo_em: lately }],
+      eventos_sem_webhook: [{ evento: 'mensagem.recebida', ultimo_em: hourAgo }],
     };
     const { text } = await walkWith({
       'GET /v1/webhooks': { json },
@@ -127,14 +127,14 @@ describe('the list of webhooks', () => {
     const page = await text('/');
     expect(page).toMatch(/demanda.criada Latest delivery failed.*Failed.*mensagem.recebida.*demanda.cancelada Unknown/);
     expect(page).toMatch(
-      /demanda.cancelada.*Could not load this data. Refused: temporarily_unavailable. requisicao: req-1/,
+      /demanda.cancelada.*Could not load this data. Rejected: temporarily_unavailable. requisicao: req-1/,
     );
     expect(page).toContain('The latest event was dropped 60 min. ago');
     expect(page).toContain('Needs attention: demanda.criada , mensagem.recebida');
   });
 });
 
-describe('a webhook', () => {
+describe('the webhook page', () => {
   const many = (count: number) => ({
     ...registered,
     [`GET ${api}/entregas`]: ({ path }: { path: string }) => {
@@ -154,20 +154,20 @@ describe('a webhook', () => {
   it('counts at most 2,400 of 100,000 deliveries, reports the limit, and stays below 100 kB', async () => {
     const { fake, open } = await walkWith(many(100_000));
     const page = await open(`${own}?range=30d`);
-    expect(textOf(page)).toContain('The chart reads at most 2,400 deliveries.');
+    expect(textOf(page)).toContain('The chart shows at most 2,400 deliveries.');
     expect(textOf(page)).toContain('2,400 deliveries counted');
     expect(fake.calls.length).toBe(24 + 1 + 1 + 1 + 1 + 20); // chart, webhook, list, latest, held, details
     expect(page.html.length).toBeLessThan(100_000);
   });
 
-  it.each([0, 1, 99, 100, 101, 2_400])('counts %i deliveries completely', async count => {
+  it.each([0, 1, 99, 100, 101, 2_400])('counts all of %i deliveries', async count => {
     const { text } = await walkWith(many(count));
     const page = await text(`${own}?range=30d`);
     expect(page).toContain(count === 1 ? '1 delivery counted' : `${count.toLocaleString('en')} deliveries counted`);
     expect(page.includes('at most 2,400')).toBe(false);
   });
 
-  it('reports that the count stopped early, and shows what it counted', async () => {
+  it('reports an error during the count, and shows the partial count', async () => {
     const works = many(500)[`GET ${api}/entregas`];
     const { text } = await walkWith({
       ...many(500),
@@ -181,7 +181,7 @@ describe('a webhook', () => {
     expect(page).toContain('Could not load this data. Too many. requisicao: req-1');
   });
 
-  it('shows the other parts if the chart, the list or a delivery cannot be read', async () => {
+  it('shows the other parts if the chart, the list or a delivery cannot be loaded', async () => {
     const { text } = await walkWith({
       ...registered,
       [`GET ${api}/entregas`]: problem(503, 'temporarily_unavailable'),
@@ -191,7 +191,7 @@ describe('a webhook', () => {
     expect(await listOnly.text(own)).toContain('Could not load the details of 1 delivery.');
   });
 
-  it('lists the numbers of each body, and marks tests', async () => {
+  it('lists the IDs in each body, and marks tests', async () => {
     const test = delivery({ ...aTest, corpo: '{"id_demanda":0}' });
     const proposal = delivery({ corpo: '{"id_proposta":77,"id_demanda":4711}' });
     const { text } = await walkWith({
@@ -203,8 +203,8 @@ describe('a webhook', () => {
     expect(await text(own)).toMatch(/4711 77 .*evt_a+ .*test – .*teste_b+/);
   });
 
-  it('without deliveries shows no chart, and without a webhook when an event was dropped', async () => {
-    const eventos_sem_webhook = [{ evento: event, ultimo_em: lately }];
+  it('shows no chart without deliveries, and shows when an event without a webhook was dropped', async () => {
+    const eventos_sem_webhook = [{ evento: event, ultimo_em: hourAgo }];
     const dropped = { 'GET /v1/webhooks': { json: { webhooks: [], eventos_sem_webhook } } };
     const page = await (await walkWith(dropped)).open(own);
     expect(textOf(page)).toContain('The latest event was dropped 60 min. ago');
@@ -214,15 +214,15 @@ describe('a webhook', () => {
     expect(empty).toContain('Send a test to see a delivery.');
   });
 
-  it('requests the chosen deliveries, and counts the same period', async () => {
+  it('lists the chosen deliveries, and counts all deliveries in the same period', async () => {
     const { fake, open } = await walkWith(registered);
     await open(`${own}?state=falhou&since=2026-01-01T00:00:00Z&until=2026-11-20T00:07:00Z&cursor=c1`);
-    const asked = fake.calls
+    const queries = fake.calls
       .map(({ path }) => Object.fromEntries(new URL(path, 'http://x').searchParams))
       .filter(({ desde }) => desde !== undefined)
       .toSorted((one, other) => Number(one.limite) - Number(other.limite));
     const time = { desde: '2026-01-01T00:00:00.000Z', ate: '2026-11-20T00:07:00.000Z' };
-    expect(asked).toEqual([
+    expect(queries).toEqual([
       { estado: 'falhou', ...time, cursor: 'c1', limite: '20' },
       { ...time, limite: '100' },
     ]);
@@ -233,86 +233,86 @@ describe('a webhook', () => {
     ['range=1y', 'range=1y'],
     ['since=yesterday', 'since=yesterday'],
     ['since=2026-11-28T12:00:00Z&until=2026-11-28T11:00:00Z', 'since=2026-11-28T12:00:00Z, until=2026-11-28T11:00:00Z'],
-  ])('reports invalid parameters of ?%s', async (query, named) => {
+  ])('reports the invalid parameters in ?%s', async (query, filters) => {
     const { text } = await walkWith(registered);
-    expect(await text(`${own}?${query}`)).toContain(`Ignored invalid filters: ${named}`);
+    expect(await text(`${own}?${query}`)).toContain(`Ignored invalid filters: ${filters}`);
   });
 
-  it('is not found if the event is unknown; the history of a known one stays after it was deleted', async () => {
+  it('returns 404 for an unknown event, and shows the history of a deleted webhook', async () => {
     expect((await (await walkWith({})).open('/webhooks/fatura.paga')).status).toBe(404);
     expect(await (await walkWith({})).text(own)).toMatch(/Register .*This event has no webhook\./);
     const { text } = await walkWith({ [`GET ${api}/entregas`]: list([delivery()]) });
-    expect(await text(own)).toContain('Deliveries of an earlier webhook stay for 30 days.');
+    expect(await text(own)).toContain('Deliveries of an earlier webhook remain for 30 days.');
   });
 });
 
-describe('a delivery', () => {
+describe('the delivery page', () => {
   const due = { estado: 'pendente', proxima_tentativa_em: '2026-11-28T11:59:46.000Z' } as const;
   const soon = { estado: 'pendente', proxima_tentativa_em: '2026-11-28T12:00:38.000Z' } as const;
-  const late = attempt({ numero: 3, resultado: 'http', status: 500, resposta: 'oops' });
+  const thirdAttempt = attempt({ numero: 3, resultado: 'http', status: 500, resposta: 'oops' });
   it.each([
     [{ tentativas: [attempt()] }, 'Delivered Your server returned 200 on attempt 1'],
     [{ ...due, tentativas: [] }, 'Pending Attempt 1 is running or queued'],
-    [{ ...due, tentativas: [late] }, 'Pending Attempt 4 is running or queued'],
-    [{ ...soon, tentativas: [late] }, 'Pending Attempt 3: your server returned 500. Next attempt in 38 sec.'],
+    [{ ...due, tentativas: [thirdAttempt] }, 'Pending Attempt 4 is running or queued'],
+    [{ ...soon, tentativas: [thirdAttempt] }, 'Pending Attempt 3: your server returned 500. Next attempt in 38 sec.'],
     [
       { estado: 'pendente', tentativas: [attempt({ resultado: 'lenta', status: null })] },
       'Attempt 1: slow, retried with a longer timeout',
     ],
     [
-      { estado: 'falhou', tentativas: [attempt({ ...late, numero: 10 })] },
+      { estado: 'falhou', tentativas: [attempt({ ...thirdAttempt, numero: 10 })] },
       'Failed Gave up after attempt 10: your server returned 500',
     ],
-    [{ estado: 'falhou', tentativas: [late] }, 'Failed Gave up after attempt 3: your server returned 500'],
+    [{ estado: 'falhou', tentativas: [thirdAttempt] }, 'Failed Gave up after attempt 3: your server returned 500'],
     [
-      { ...aTest, estado: 'falhou', tentativas: [attempt({ ...late, numero: 1 })] },
+      { ...aTest, estado: 'falhou', tentativas: [attempt({ ...thirdAttempt, numero: 1 })] },
       'Failed Gave up after attempt 1: your server returned 500',
     ],
     [{ estado: 'falhou', tentativas: [] }, 'Failed 10 days passed without an attempt'],
     [{ estado: 'retida' }, 'Held The webhook was suspended'],
     [{ estado: 'arquivada' as 'cancelada' }, 'arquivada '],
     [{ estado: 'cancelada' }, 'Cancelled The webhook was deleted or registered again'],
-  ] as const)('shows its result and the reason in its headline: %j', async (changes, headline) => {
+  ] as const)('shows the result and its reason in the heading: %j', async (changes, heading) => {
     const shown = changes as Parameters<typeof delivery>[0];
     const { text } = await walkWith(read(shown));
-    expect(await text(`${own}/deliveries/${delivery(shown).id}`)).toContain(headline);
+    expect(await text(`${own}/deliveries/${delivery(shown).id}`)).toContain(heading);
   });
 
-  it.each(causes)('explains what to do about %s, in both languages', async word => {
+  it.each(causes)('gives advice on %s in both languages', async word => {
     const failed = attempt({ resultado: 'conexao', detalhe: word, status: null, resposta: null });
     const { open } = await walkWith(read({ estado: 'pendente', tentativas: [failed] }));
-    expect((await open(one)).html).toContain(en.advice[word]);
-    expect((await open(one, { 'accept-language': 'pt' })).html).toContain(pt.advice[word]);
+    expect((await open(deliveryPath)).html).toContain(en.advice[word]);
+    expect((await open(deliveryPath, { 'accept-language': 'pt' })).html).toContain(pt.advice[word]);
   });
 
   const advised = { 302: '3xx', 401: '401', 403: '403', 404: '404', 405: '404', 410: '410', 429: '429' } as const;
   const others = { 422: 'other', 503: '5xx' } as const;
   it.each(Object.entries({ ...advised, ...others }))(
-    'shows once, in both languages, what to check after %s',
+    'shows the advice on status %s once, in both languages',
     async (status, key) => {
       const failed = attempt({ resultado: 'http', status: Number(status) });
       const { open } = await walkWith(read({ estado: 'pendente', tentativas: [failed, { ...failed, numero: 2 }] }));
-      expect((await open(one)).html.split(en.statusAdvice[key]).length).toBe(2);
-      expect((await open(one, { 'accept-language': 'pt' })).html).toContain(pt.statusAdvice[key]);
+      expect((await open(deliveryPath)).html.split(en.statusAdvice[key]).length).toBe(2);
+      expect((await open(deliveryPath, { 'accept-language': 'pt' })).html).toContain(pt.statusAdvice[key]);
     },
   );
 
-  it('shows a response as text, with invisible characters escaped', async () => {
+  it('escapes markup and invisible characters in a response', async () => {
     const hostile = '<script>alert(1)</script>\u202egnp.exe\u0007"\'&';
     const { open } = await walkWith(read({ corpo: '{"a":"</pre>"}', tentativas: [attempt({ resposta: hostile })] }));
-    const { html } = await open(one);
+    const { html } = await open(deliveryPath);
     expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;\\u202egnp.exe\\u0007&quot;&#39;&amp;');
     expect(html).toContain('{&quot;a&quot;:&quot;&lt;/pre&gt;&quot;}');
   });
 
   const registeredAt = (seconds: string) => webhook({ criado_em: `2026-11-28T10:00:${seconds}Z` });
   it.each([
-    ['it can be resent', {}, webhook(), 'Resend'],
+    ['a delivery of the current registration', {}, webhook(), 'Resend'],
     ['a test', aTest, webhook(), 'Send another test'],
-    ['without a webhook', {}, undefined, 'There is no webhook to resend this delivery to.'],
-    ['of an earlier registration', {}, registeredAt('00.501'), 'This delivery belongs to an earlier registration'],
-    ['of this registration, by a clock that differs', {}, registeredAt('00.500'), 'Resend'],
-    ['of a suspended webhook', {}, webhook({ estado: 'suspenso' }), 'Reactivate the webhook first.'],
+    ['a delivery without a webhook', {}, undefined, 'There is no webhook to resend this delivery to.'],
+    ['an older delivery', {}, registeredAt('00.501'), 'This delivery belongs to an earlier registration'],
+    ['a delivery that appears to be 500 ms older than the registration', {}, registeredAt('00.500'), 'Resend'],
+    ['a delivery of a suspended webhook', {}, webhook({ estado: 'suspenso' }), 'Reactivate the webhook first.'],
   ])('offers only actions that the API would accept: %s', async (_, changes, record, shown) => {
     const reply = record ? { json: record } : problem(404, 'webhook_not_found');
     const { open } = await walkWith(read(changes, { [`GET ${api}`]: reply }));
@@ -333,7 +333,7 @@ describe('a registration', () => {
     expect(await text(own)).not.toContain('whsec_');
   });
 
-  it('of all missing events makes one call for each, and shows each secret', async () => {
+  it('of all missing events calls the API once for each event, and shows each secret', async () => {
     const { fake, post } = await walkWith({ ...listed(webhook()), 'POST /v1/webhooks': secret });
     const page = await post('/register', { evento: '*', url: 'https://hooks.example.com/a', autorizacao: 'Bearer x' });
     const bodies = fake.calls.filter(({ method }) => method === 'POST').map(({ body }) => JSON.parse(body));
@@ -343,7 +343,7 @@ describe('a registration', () => {
     for (const name of EVENT_NAMES.slice(1)) expect(page.html).toContain(`whsec_of_${name}<`);
   });
 
-  it('shows its secret on the next page even if Back opens one that redirects', async () => {
+  it('shows the secret on the next page that does not redirect', async () => {
     const { fake, post, open } = await walkWith({ 'POST /v1/webhooks': secret });
     await post('/register', { evento: event, url: 'https://hooks.example.com/a' }, { 'x-stay': 'yes' });
     const webhooks = EVENT_NAMES.map(evento => webhook({ evento }));
@@ -351,27 +351,27 @@ describe('a registration', () => {
     expect(textOf(await open('/register'))).toContain('whsec_of_demanda.criada');
   });
 
-  it('that fails midway shows the secrets so far, and why it stopped', async () => {
-    let made = 0;
+  it('that fails midway shows the previous secrets and the error', async () => {
+    let callCount = 0;
     const { post } = await walkWith({
-      'POST /v1/webhooks': call => (made++ < 2 ? secret(call) : problem(429, 'rate_limited')),
+      'POST /v1/webhooks': call => (callCount++ < 2 ? secret(call) : problem(429, 'rate_limited')),
     });
     const page = textOf(await post('/register', { evento: '*', url: 'https://hooks.example.com/a' }));
-    expect(page).toMatch(/demanda.finalizada was not registered. Refused: rate_limited/);
+    expect(page).toMatch(/demanda.finalizada was not registered. Rejected: rate_limited/);
     expect(page.match(/whsec_of_/g)?.length).toBe(2);
   });
 
-  it('interrupted by the end of the session shows the secrets so far only to the same user', async () => {
-    let made = 0;
+  it('interrupted by the end of the session shows the previous secrets only to the same user', async () => {
+    let callCount = 0;
     const { fake, post, open, signIn } = await walkWith({
-      'POST /v1/webhooks': call => (made++ < 2 ? secret(call) : problem(401, 'invalid_token')),
+      'POST /v1/webhooks': call => (callCount++ < 2 ? secret(call) : problem(401, 'invalid_token')),
     });
     const signInAs = async (sub: string) => {
       fake.replies['POST /oauth/v1/token'] = { json: tokens({ sub }) };
       return textOf(await signIn(credentials));
     };
     for (const sub of ['u1', 'u2']) {
-      made = 0;
+      callCount = 0;
       fake.replies['POST /oauth/v1/token'] = { status: 400, json: { error: 'invalid_grant' } };
       const page = await post('/register', { evento: '*', url: 'https://hooks.example.com/a' });
       expect([page.status, page.html.includes('whsec_')]).toEqual([401, false]);
@@ -380,7 +380,7 @@ describe('a registration', () => {
     }
   });
 
-  it('shows all errors of a field next to it, and keeps the typed value', async () => {
+  it('shows all errors for a field below the field, and keeps the entered value', async () => {
     const errors = [
       { pointer: '/url', code: 'url_not_https', detail: 'Not https.' },
       { pointer: '/url', code: 'url_not_public', detail: 'A single label.' },
@@ -394,7 +394,7 @@ describe('a registration', () => {
     expect(html).toMatch(/id="autorizacao-about">Not ASCII.</);
   });
 
-  it('that exists already links to it', async () => {
+  it('for an event with a webhook links to the webhook', async () => {
     const { post } = await walkWith({ 'POST /v1/webhooks': problem(409, 'webhook_exists') });
     const { html } = await post('/register', { evento: event, url: 'https://x.example.com' });
     expect(html).toContain(`${own}"> Open the webhook for`);
@@ -416,16 +416,16 @@ describe('a change', () => {
     },
   };
   it.each([
-    ['typed again', { autorizacao: 'Bearer new' }, { url: 'https://x.example.com', autorizacao: 'Bearer new' }],
+    ['entered again', { autorizacao: 'Bearer new' }, { url: 'https://x.example.com', autorizacao: 'Bearer new' }],
     ['removed', { remove: 'yes' }, { url: 'https://x.example.com' }],
-    ['removed, whatever was typed,', { remove: 'yes', autorizacao: 'Bearer x' }, { url: 'https://x.example.com' }],
-  ])('of a webhook with a header requires it to be %s', async (_, form, body) => {
+    ['removed, even if entered again', { remove: 'yes', autorizacao: 'Bearer x' }, { url: 'https://x.example.com' }],
+  ])('of a webhook with a header requires the header to be %s', async (_, form, body) => {
     const { fake, post } = await walkWith(set);
     const wrong = await post(`${own}/change`, { url: 'http://x' });
     expect([wrong.status, textOf(wrong)]).toEqual([422, expect.stringMatching(/Not https\..*Enter the header again/)]);
     expect((await post(`${own}/change`, { url: 'https://x.example.com', ...form })).path).toBe(own);
     expect(fake.calls.filter(({ method }) => method === 'PUT').map(put => JSON.parse(put.body))).toEqual([
-      { url: 'http://x', autorizacao: '' }, // which the API refuses
+      { url: 'http://x', autorizacao: '' }, // the API rejects this
       body,
     ]);
   });
@@ -433,29 +433,29 @@ describe('a change', () => {
   it.each([
     ['https://new.example.com', 'ativo', `${own}?state=retida`, 'Held deliveries stay held until you replay them.'],
     ['https://hooks.example.com/a', 'suspenso', own, 'The change is saved.'],
-  ] as const)('of a suspended webhook to %s reports that it is %s', async (url, estado, path, said) => {
+  ] as const)('of a suspended webhook to the URL %s reports the state %s', async (url, estado, path, message) => {
     const suspended = webhook({ estado: 'suspenso', motivo_suspensao: 'gone' });
     const { fake, post, text } = await walkWith({ [`GET ${api}`]: { json: suspended } });
     expect(await text(`${own}/change`)).toContain('Another URL reactivates the webhook.');
     fake.replies[`PUT ${api}`] = { json: { ...suspended, estado } };
     const page = await post(`${own}/change`, { url });
-    expect([page.path, textOf(page)]).toEqual([path, expect.stringContaining(said)]);
+    expect([page.path, textOf(page)]).toEqual([path, expect.stringContaining(message)]);
   });
 
   it.each([
     ['yes', true],
     ['no', false],
-  ])('of the secret asks if the old one ends immediately: %s', async (immediate, imediato) => {
+  ])('of the secret invalidates the old secret immediately if requested: %s', async (immediate, imediato) => {
     const { fake, post, text } = await walkWith({
       ...set,
       [`POST ${api}/segredo`]: { status: 201, json: { segredo: 'whsec_new' } },
     });
-    expect(await text(`${own}/secret`)).toContain('Replaced secrets sign until Nov 29, 2026');
+    expect(await text(`${own}/secret`)).toContain('Old secrets valid until Nov 29, 2026');
     expect(textOf(await post(`${own}/secret`, { immediate }))).toContain('whsec_new');
     expect(JSON.parse(fake.calls.find(({ path }) => path.endsWith('segredo'))?.body ?? '')).toEqual({ imediato });
   });
 
-  it('without a response from the service is not repeated, because it may have been made', async () => {
+  it('without a response from the service is not retried', async () => {
     const gone = () => unanswered('ECONNRESET');
     const { fake, post } = await walkWith({ ...set, [`POST ${api}/reativacao`]: gone });
     const page = await post(`${own}/reactivate`);
@@ -463,7 +463,7 @@ describe('a change', () => {
     expect(fake.count(/reativacao/)).toBe(1);
   });
 
-  it('that deletes shows first how many deliveries will be lost', async () => {
+  it('that deletes the webhook first shows how many deliveries will be lost', async () => {
     const test = delivery(aTest);
     const { text } = await walkWith({
       ...set,
@@ -479,7 +479,7 @@ describe('a change', () => {
 });
 
 describe('a replay', () => {
-  it('is confirmed with its number of deliveries, without tests', async () => {
+  it('requires confirmation of the number of deliveries, which excludes tests', async () => {
     const deliveries = [delivery({ estado: 'falhou' }), delivery({ ...aTest, estado: 'falhou' })];
     const { text } = await walkWith({ ...registered, [`GET ${api}/entregas`]: list(deliveries) });
     expect(await text(`${own}/replay?state=falhou`)).toMatch(/State Failed .* Replay 1 delivery Cancel/);
@@ -504,10 +504,10 @@ describe('a replay', () => {
     expect(fake.count(/^DELETE/)).toBe(1);
     estado = 'concluido';
     await post(`${own}/cancel-replay`, { id: 'r1' });
-    expect(fake.count(/^DELETE/)).toBe(1); // a DELETE would forget it
+    expect(fake.count(/^DELETE/)).toBe(1); // a second DELETE would delete its record
   });
 
-  it('starts at the registration at the earliest, as the question shows', async () => {
+  it('excludes deliveries from before the registration', async () => {
     const failed = list([delivery({ estado: 'falhou' })]);
     const { fake, open } = await walkWith({ ...registered, [`GET ${api}/entregas`]: failed });
     const { html } = await open(`${own}/replay?state=falhou`);
@@ -516,21 +516,21 @@ describe('a replay', () => {
   });
 
   it.each([
-    ['tests alone', [delivery({ ...aTest, estado: 'falhou' })], false],
+    ['only tests', [delivery({ ...aTest, estado: 'falhou' })], false],
     ['a failed event', [delivery({ estado: 'falhou' })], true],
   ])('is offered for %s: %s', async (_, deliveries, isOffered) => {
     const { open } = await walkWith({ ...registered, [`GET ${api}/entregas`]: list(deliveries) });
     expect((await open(`${own}?state=falhou`)).html.includes('/replay?')).toBe(isOffered);
   });
 
-  it('of a time before the registration is not offered', async () => {
+  it('of a period before the registration is not offered', async () => {
     const { fake, open } = await walkWith(registered);
     const page = await open(`${own}/replay?state=falhou&since=2026-10-01T00:00:00Z&until=2026-10-02T00:00:00Z`);
     expect(textOf(page)).toContain('These deliveries cannot be replayed');
     expect(fake.count(/reenvios/)).toBe(0);
   });
 
-  it('that is already running is shown', async () => {
+  it('that is already running shows its progress', async () => {
     const running = problem(409, 'replay_in_progress');
     const { post } = await walkWith({
       ...registered,
@@ -540,22 +540,22 @@ describe('a replay', () => {
     expect(textOf(await post(`${own}/replay`, {}))).toMatch(/already running\..*3 deliveries queued/);
   });
 
-  it.each(['pendente', 'entregue', 'cancelada'])('of the state %s is not offered', async state => {
+  it.each(['pendente', 'entregue', 'cancelada'])('of deliveries in the state %s is not offered', async state => {
     const { open } = await walkWith(registered);
     expect((await open(`${own}/replay?state=${state}`)).status).toBe(404);
     expect((await open(`${own}?state=${state}`)).html).not.toContain('/replay?');
   });
 });
 
-describe('a token that may only read', () => {
+describe('a page for a read-only token', () => {
   const replies = {
     'POST /oauth/v1/token': { json: tokens({ scope: 'webhooks:read' }) },
     ...listed(webhook({ estado: 'suspenso', motivo_suspensao: 'gone' })),
     ...read({ estado: 'falhou' }),
     [`GET ${api}/entregas`]: list([delivery({ estado: 'falhou' })]),
   };
-  it.each(['/', '/first-steps', own, `${own}?state=falhou`, one])(
-    'gets no form or button that changes anything on %s',
+  it.each(['/', '/first-steps', own, `${own}?state=falhou`, deliveryPath])(
+    'has no form or button that changes data: %s',
     async path => {
       const { open } = await walkWith(replies);
       const { html } = await open(path);
@@ -569,21 +569,21 @@ describe('a token that may only read', () => {
 
 it.each([
   ['a test of an earlier registration', { ...aTest, criado_em: '2026-10-01T00:00:00.000Z' }, 'Complete step 3 first.'],
-  ['an event that is no test', {}, 'Your server accepted the delivery.'],
+  ['an event that is not a test', {}, 'Your server accepted the delivery.'],
   ['a pending test', { ...aTest, estado: 'pendente' }, 'Not delivered yet.'],
-  ['a held test', { ...aTest, estado: 'retida' }, 'The event was not delivered. Its page shows why'],
+  ['a held test', { ...aTest, estado: 'retida' }, 'The event was not delivered. The delivery page shows why'],
   ['a delivered test', aTest, 'Your server accepted the delivery.'],
-] as const)('the first steps show the result of the latest delivery: %s', async (_, latest, said) => {
+] as const)('the first steps show the result for the latest delivery: %s', async (_, latest, message) => {
   const { text } = await walkWith({ ...listed(webhook()), [`GET ${api}/entregas`]: list([delivery(latest)]) });
-  expect(await text('/first-steps')).toContain(said);
+  expect(await text('/first-steps')).toContain(message);
 });
 
-it.each(['change', 'secret', 'delete'])('%s of a webhook that does not exist is not found', async step => {
+it.each(['change', 'secret', 'delete'])('the page %s returns 404 for an event without a webhook', async step => {
   const { open } = await walkWith({});
   expect((await open(`/webhooks/demanda.outra/${step}`)).status).toBe(404);
 });
 
-it('a missing page links to its parent; an unreadable page reloads and can be retried', async () => {
+it('a missing page links to its parent, and a failed page refreshes and links to itself', async () => {
   const busy = problem(503, 'temporarily_unavailable', { detail: 'Busy.' });
   const { open } = await walkWith({ [`GET ${api}/entregas/evt_busy`]: busy });
   const missing = await open(`${own}/deliveries/evt_x`);
@@ -595,13 +595,13 @@ it('a missing page links to its parent; an unreadable page reloads and can be re
   expect(failed.html).toMatch(/data-refresh="60".*class="button main" href="[^"]*\/deliveries\/evt_busy">/s);
 });
 
-it.each(['..', '.', '%2e%2e', '../..', 'a/b'])('the id %s never reaches another path of the API', async id => {
+it.each(['..', '.', '%2e%2e', '../..', 'a/b'])('the ID %s never changes the API path', async id => {
   const { fake, open } = await walkWith(registered);
   await open(`${own}/deliveries/${encodeURIComponent(id)}`);
   for (const { path } of fake.calls) expect(path).toMatch(/^\/v1\/webhooks\/demanda\.criada(\/entregas\/[^/]+)?$/);
 });
 
-it('has a text in both languages for each word of the API', () => {
+it('each API value has a text in both languages', () => {
   for (const { states, results, advice } of [en, pt]) {
     for (const word of Object.values(wireStates)) expect(states).toHaveProperty(word);
     for (const word of Object.values(wireResults)) expect(results).toHaveProperty(word);

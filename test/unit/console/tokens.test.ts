@@ -2,20 +2,20 @@ import { expect, it } from 'vitest';
 import { startConsole, textOf } from '../../support/console-client.ts';
 import { type Call, credentials, makeService, problem, tokens, unanswered } from './fake-service.ts';
 
-/** How the console keeps its login: RFC 6749 section 6, and reuse of a refresh token counts as theft (RFC 9700 section 4.14.2). */
+// Tests token refreshes (RFC 6749, section 6). The service treats the reuse of a refresh token as theft (RFC 9700, section 4.14.2).
 
 const isRefresh = /^POST \/oauth\/v1\/token/;
 const grantOf = ({ body }: Call) => new URLSearchParams(body).get('grant_type');
 
-/** Signs in at a service whose access token then expires, and whose refreshes reply as given. */
-async function expired(
-  refreshed: ReturnType<typeof problem> = { json: tokens({ jti: 'new' }, 'rotated') },
+/** Signs in, and then expires the access token. `refreshReply` is the reply to refreshes. */
+async function startExpired(
+  refreshReply: ReturnType<typeof problem> = { json: tokens({ jti: 'new' }, 'rotated') },
   options = {},
   isByLink = false,
 ) {
   const state = { valid: tokens({ jti: 'first' }).access_token };
   const fake = makeService({
-    'POST /oauth/v1/token': call => (grantOf(call) === 'password' ? { json: tokens({ jti: 'first' }) } : refreshed),
+    'POST /oauth/v1/token': call => (grantOf(call) === 'password' ? { json: tokens({ jti: 'first' }) } : refreshReply),
     'GET /v1/webhooks': ({ headers }) =>
       headers.get('authorization') === `Bearer ${state.valid}`
         ? { json: { webhooks: [], eventos_sem_webhook: [] } }
@@ -27,33 +27,33 @@ async function expired(
   return { fake, ...browser };
 }
 
-const refused = { status: 400, json: { error: 'invalid_grant' } };
-const grantsOnly = (call: Call) => (grantOf(call) === 'password' ? { json: tokens({ jti: 'new' }) } : refused);
+const rejection = { status: 400, json: { error: 'invalid_grant' } };
+const passwordOnly = (call: Call) => (grantOf(call) === 'password' ? { json: tokens({ jti: 'new' }) } : rejection);
 
-it('refreshes an expired access token once, however many requests wait', async () => {
-  const { fake, ...browser } = await expired();
+it('the console refreshes an expired access token once for concurrent requests', async () => {
+  const { fake, ...browser } = await startExpired();
   const pages = await Promise.all([browser.open('/'), browser.open('/'), browser.open('/first-steps')]);
   expect(pages.map(({ status }) => status)).toEqual([200, 200, 200]);
   expect(fake.calls.filter(call => grantOf(call) === 'refresh_token').length).toBe(1);
 });
 
-it('asks to sign in again if the refresh token is refused', async () => {
-  const browser = await expired(refused);
+it('the console requires a new sign-in if the service rejects the refresh token', async () => {
+  const browser = await startExpired(rejection);
   const page = await browser.open('/');
   expect([page.status, textOf(page)]).toEqual([401, expect.stringContaining('You are signed out')]);
 });
 
-it('signs in again by itself with the credentials of a local run', async () => {
-  const { fake, ...browser } = await expired(refused, { credentials }, true);
-  fake.replies['POST /oauth/v1/token'] = grantsOnly;
+it('the console signs in again automatically after a sign-in by link', async () => {
+  const { fake, ...browser } = await startExpired(rejection, { credentials }, true);
+  fake.replies['POST /oauth/v1/token'] = passwordOnly;
   expect((await browser.open('/')).status).toBe(200);
 });
 
 it.each([
-  ['an answer that got lost: the token may have been replaced', '', 0, 401],
-  ['a request that was never sent', 'ENOTFOUND', 1, 200],
-])('sends a refresh token again only after %s', async (_, code, sent, status) => {
-  const { fake, ...browser } = await expired();
+  ['a lost response', '', 0, 401],
+  ['an unsent request', 'ENOTFOUND', 1, 200],
+])('after %s (code %j), the console sends the refresh token %i more times', async (_, code, sent, status) => {
+  const { fake, ...browser } = await startExpired();
   const works = fake.replies['POST /oauth/v1/token'] ?? {};
   fake.replies['POST /oauth/v1/token'] = () => unanswered(code);
   expect((await browser.open('/')).status).toBe(502);
@@ -62,14 +62,14 @@ it.each([
   expect([(await browser.open('/')).status, fake.count(isRefresh) - before]).toEqual([status, sent]);
 });
 
-it('keeps the refresh token if the gateway limits the calls', async () => {
-  const browser = await expired({ status: 429, json: { message: 'Too Many Requests' } });
+it('the console keeps the refresh token after a 429 response', async () => {
+  const browser = await startExpired({ status: 429, json: { message: 'Too Many Requests' } });
   expect((await browser.open('/')).status).toBe(429);
-  expect((await browser.open('/')).status).toBe(429); // asked again, and not signed out
+  expect((await browser.open('/')).status).toBe(429); // from a second refresh, without a sign-out
 });
 
-it('never continues in the account of the link after a sign-in by the form', async () => {
-  const { fake, ...browser } = await expired(refused, { credentials: { ...credentials, username: 'demo@b.c' } });
-  fake.replies['POST /oauth/v1/token'] = grantsOnly;
+it('the console does not use the credentials for links after a sign-in with the form', async () => {
+  const { fake, ...browser } = await startExpired(rejection, { credentials: { ...credentials, username: 'demo@b.c' } });
+  fake.replies['POST /oauth/v1/token'] = passwordOnly;
   expect((await browser.open('/')).status).toBe(401);
 });

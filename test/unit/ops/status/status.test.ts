@@ -67,7 +67,7 @@ describe('ops status', () => {
     const noOthers = { inFlight: 0, delayed: 0, oldestSeconds: null };
     expect(found.queues).toEqual(Object.entries(waiting).map(([queue, waiting]) => ({ queue, waiting, ...noOthers })));
     expect(found.problems).toEqual([
-      expect.stringMatching(/^1 dead-letter message\. npm run ops -- dlq list/),
+      expect.stringMatching(/^1 dead-letter message\. "npm run ops -- dlq list"/),
       expect.stringMatching(/^1 webhook failing for over a day .*\. Run: npm run ops -- webhooks list --failing/),
       expect.stringMatching(/^1 webhook suspended after failures \(gone for demanda\.criada\)\. .* list --suspended/),
     ]);
@@ -131,7 +131,7 @@ describe('ops status for deliveries', () => {
         /^2 deliveries of account acme .* overdue since .*deliveries show evt_late1" .*"RetriesLate"\.$/,
       ),
       expect.stringMatching(
-        /^1 delivery of account acme .* internal error .*deliveries show evt_own" .*"InternalErrors"\.$/,
+        /^1 delivery of account acme .* internal error, .*deliveries show evt_own" .*"InternalErrors"\.$/,
       ),
       expect.stringMatching(/^2 failed deliveries, 2 of account acme .*deliveries list --state failed --account acme/),
       expect.stringMatching(/^1 held delivery, 1 of account acme .*deliveries list --state held/),
