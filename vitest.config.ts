@@ -4,7 +4,7 @@ import { isFull } from './test/support/sample.ts';
 import { SlowProjectsFirst } from './test/support/slow-projects-first.ts';
 import { SummaryReporter } from './test/support/summary-reporter.ts';
 
-/** The number of processors. By default, Vitest leaves one free, which would be half of a two-core machine. */
+/** One worker per processor. By default, Vitest leaves one processor free, which is half of a two-core machine. */
 const maxWorkers = availableParallelism();
 
 /** The workers for suites that wait for other programs, for hashes in other threads, or for time to pass. */
@@ -89,7 +89,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      // The tests of the packages and of the laboratory. Only `.ci/run` runs them, because the service does not depend on them.
+      // Tests of packages/ and lab/. Only `.ci/run` runs them, because the service does not depend on these folders.
       {
         test: {
           name: 'packages',

@@ -1,12 +1,12 @@
 import type { StageValues } from './stage-values.ts';
 
 /**
- * The number of an account's concurrent executions that Lambda does not allow functions to reserve.
+ * The concurrent executions of an account that Lambda does not allow functions to reserve.
  * https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html
  */
 export const unreservedConcurrency = 100;
 
-/** The minimum concurrency that the lanes leave to other functions without a reservation: 1 for the sweeper and 1 for a request. */
+/** The concurrency that the lanes must leave for other functions without a reservation: 1 for the sweeper and 1 for a request. */
 export const minOtherLanes = 2;
 
 /**
@@ -23,5 +23,5 @@ export function reservedConcurrency({ tokenConcurrency, smokeReceiverUrl }: Stag
   return tokenConcurrency + (smokeReceiverUrl === undefined ? receiverReservation : 0);
 }
 
-/** Two executions serve all concurrent tests. Each test sends one event, and the receiver responds in milliseconds. */
+/** Two executions are enough for all concurrent tests, because a test sends one event and the receiver responds in milliseconds. */
 const receiverReservation = 2;

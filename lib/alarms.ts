@@ -6,7 +6,7 @@ import type { HttpEndpoint } from './constructs/http-endpoint.ts';
 import type { NodeFunction } from './constructs/node-function.ts';
 import type { DeadLetterQueue, WorkQueue } from './constructs/work-queue.ts';
 
-/** Returns the alarms of {auth_url}, of the key rotation, and of the tables that all functions share. */
+/** Returns the alarms for {auth_url}, the key rotation and the shared tables. */
 export function authAlarms(configuration: StageConfiguration, { auth }: { readonly auth: HttpEndpoint }): AlarmRows {
   return {
     LoginsFail: {
@@ -24,7 +24,7 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
     InvalidGrantSurge: {
       severity: 'ticket',
       impact:
-        'Emissor rejected over 500 logins in 5 minutes. An attacker may be guessing passwords, or a client may use an old one.',
+        'Emissor rejected over 500 logins in 5 minutes. An attacker may be guessing passwords, or a client may have an old one.',
       command: 'clients list',
       rule: {
         metric: ownMetric(configuration, 'InvalidGrant', { service: 'token' }).with({ period: fiveMinutes }),
@@ -58,14 +58,14 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
   };
 }
 
-/** Returns the alarm of the functions behind both APIs. */
+/** Returns the alarm for the functions behind both APIs. */
 export function webhooksAlarms(configuration: StageConfiguration): AlarmRows {
   return {
     RequestsFail: {
       severity: 'page',
       impact: 'Functions of {auth_url} or {base_url} return 500 or 503 because of internal errors.',
       command: 'smoke',
-      // The gateway's 5xx metric also counts the 503 responses to an account that changes one webhook many times at once.
+      // The gateway's 5xx metric also counts 503 responses to concurrent changes of one webhook, which are not internal errors.
       rule: repeated(ownMetric(configuration, 'RequestFailed', { functions: 'http' })),
     },
   };
@@ -102,7 +102,7 @@ export function deliveryAlarms(
     NothingDelivered: {
       severity: 'page',
       impact:
-        'For 15 minutes, under 10% of at least 20 attempts in 5 minutes succeeded. Receivers get almost no webhooks.',
+        'In each of three 5-minute periods, under 10% of at least 20 attempts succeeded. Receivers get almost no webhooks.',
       command: 'status',
       rule: {
         metric: new cloudwatch.MathExpression({
@@ -124,38 +124,38 @@ export function deliveryAlarms(
     InternalErrors: {
       severity: 'page',
       impact:
-        'Internal errors (KMS, DynamoDB, network) prevent attempts or the storage of their outcomes. Events are delayed.',
+        'Because of internal errors (KMS, DynamoDB, network), Emissor cannot attempt deliveries or store outcomes. Events are delayed.',
       command: 'status',
       rule: repeated(ownMetric(configuration, 'InternalError', delivery)),
     },
     DeadLetters: {
       severity: 'ticket',
-      impact: 'The dead-letter queue has messages that Emissor could not process. Emissor does not deliver them.',
+      impact: 'The dead-letter queue contains messages that Emissor could not process and will not deliver.',
       command: 'dlq list',
       rule: {
         metric: deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', period: fiveMinutes }),
-        among: 3, // SQS may report the value minutes late, and the gap must not cause a second mail
+        among: 3, // SQS may report the value minutes late, and the gap must not cause a second e-mail
       },
     },
     Blocked: {
       severity: 'ticket',
-      impact: 'A registered URL resolved to a non-public address, due to an attack or a DNS error of the receiver.',
+      impact: 'A registered URL resolved to a non-public address, because of an attack or a wrong DNS record.',
       command: 'webhooks list',
       rule: once(ownMetric(configuration, 'Blocked', delivery)),
     },
   };
 }
 
-/** Returns an alarm for each certificate of the stage's domains. */
+/** Returns an alarm for each certificate used by the stage's domains. */
 export function certificateAlarms({ authDomain, baseDomain }: StageConfiguration): AlarmRows {
   const rows: Record<string, AlarmRow> = {};
   const add = (name: string, url: string, CertificateArn: string) => {
     rows[name] = {
       severity: 'ticket',
-      impact: `ACM has not renewed the certificate of ${url}, which expires within 30 days. Clients cannot connect after that.`,
+      impact: `The certificate for ${url} expires within 30 days, because ACM has not renewed it. After that, clients cannot connect.`,
       command: 'status',
       section: 'CertificateExpires',
-      // ACM renews a certificate 45 days before it expires. After the expiry, ACM stops reporting the remaining days.
+      // ACM renews a certificate 45 days before it expires. For an expired certificate, ACM does not report DaysToExpiry.
       rule: {
         metric: new cloudwatch.Metric({
           namespace: 'AWS/CertificateManager',
@@ -176,14 +176,14 @@ export function certificateAlarms({ authDomain, baseDomain }: StageConfiguration
   return rows;
 }
 
-/** Returns the alarm of the scheduled smoke test, which runs once in each interval. */
+/** Returns the alarm for the scheduled smoke test, which runs once in each interval. */
 export function smokeAlarms(test: NodeFunction, interval: Duration): AlarmRows {
   // Each period contains a completed test. A test may start 5 minutes late and take 3 minutes, and CloudWatch counts it slightly later.
   const period = Duration.minutes(interval.toMinutes() + Math.max(interval.toMinutes(), 10));
   return {
     SmokeFailed: {
       severity: 'page',
-      impact: 'The smoke test of the stage, which runs from login to delivery, failed or did not run.',
+      impact: 'The scheduled smoke test, which covers login to delivery, failed or did not run.',
       command: 'smoke',
       // Without `FILL`, CloudWatch would evaluate older periods if the newest period has no value.
       rule: {
@@ -201,8 +201,8 @@ export function smokeAlarms(test: NodeFunction, interval: Duration): AlarmRows {
 }
 
 /**
- * Returns the alarms of a function's new version. The alarms fire if invocations throw, run out of memory or time out, or return status
- * 500, which Lambda does not count as an error. Lambda reports metrics by version while an alias points to two versions.
+ * Returns the alarms for a function's new version. They fire if an invocation throws, runs out of memory, times out or returns 500.
+ * Lambda does not count a 500 as an error. It reports metrics by version while an alias points to two versions.
  */
 export function releaseAlarms(
   configuration: StageConfiguration,
@@ -251,12 +251,12 @@ export function ownMetric(configuration: StageConfiguration, metricName: string,
   });
 }
 
-/** Returns a rule for faults that may end without action. The alarm fires if the fault occurs in 3 of the last 15 minutes. */
+/** Returns a rule for faults that may resolve without action. The alarm fires if the fault occurs in 3 of the last 15 minutes. */
 function repeated(count: cloudwatch.Metric): AlarmRule {
   return { metric: count.with({ statistic: 'Sum', period: minute }), periods: 3, among: 15 };
 }
 
-/** Returns a rule for single occurrences. More occurrences within 15 minutes send no mail, because strangers can cause them. */
+/** Returns a rule that fires at the first occurrence. Strangers can cause more occurrences, so those within 15 minutes send no e-mail. */
 function once(count: cloudwatch.Metric): AlarmRule {
   return { metric: count.with({ statistic: 'Sum', period: minute }), among: 15 };
 }

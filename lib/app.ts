@@ -5,7 +5,7 @@ import { releaseLabel } from './release.ts';
 import { addStage } from './stage.ts';
 import { ConfigurationError } from './stage-files.ts';
 
-/** Creates the CDK app of the stage in the context, with cdk-nag checks. Prints the error of an invalid stage file and exits. */
+/** Creates the CDK app for the stage in the context, with cdk-nag checks. If the stage file is invalid, prints the error and exits. */
 export function makeApp(): void {
   const app = new App();
   try {

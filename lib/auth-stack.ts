@@ -25,7 +25,7 @@ export interface AuthStackProps extends StageProps {
   readonly data: DataStack;
 }
 
-/** The endpoints of {auth_url}, which issue and verify tokens and publish metadata, and the key rotation. */
+/** The endpoints of {auth_url}, and the key rotation. */
 export class AuthStack extends Stack {
   /** The logs of the functions that handle requests. */
   readonly requestLogs: readonly ILogGroup[];
@@ -64,7 +64,7 @@ export class AuthStack extends Stack {
       configuration,
       entry: 'lambdas/auth/endpoints/token.handler.ts',
       timeout: Duration.seconds(15),
-      memorySize: 1769, // one full vCPU, because password hashing with less would slow down every login
+      memorySize: 1769, // one full vCPU, because with less, password hashing would slow down every login
       reservedConcurrentExecutions: configuration.tokenConcurrency,
       tables: {
         CLIENTS_TABLE: data.clients.allow('BatchGetItem'),
@@ -136,7 +136,7 @@ export class AuthStack extends Stack {
     });
   }
 
-  /** Adds the key rotation, which runs daily. It also runs at the first deployment to create the first keys. */
+  /** Adds the daily key rotation. It also runs at the first deployment, to create the first keys. */
   #addRotateKeys() {
     const { configuration, data } = this.#props;
     const rotateKeys = new NodeFunction<z.input<typeof rotateKeysEnvironment>>(this, 'RotateKeys', {

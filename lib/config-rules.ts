@@ -38,7 +38,7 @@ function isElsewhere(
   return domain !== undefined && account !== undefined && !domain.certificateArn.includes(`:acm:${region}:${account}:`);
 }
 
-/** Checks that the reservations leave enough concurrency for Lambda's unreserved minimum, the lanes, the sweeper and a request. */
+/** Returns a message if the reservations leave too little for Lambda's unreserved minimum, or for the lanes, the sweeper and a request. */
 function accountTooSmall(values: StageValues): string | false {
   const { accountConcurrency, tokenConcurrency, smokeReceiverUrl } = values;
   if (tokenConcurrency === 0) return false;

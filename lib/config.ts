@@ -33,7 +33,7 @@ export function stageConfiguration(name: unknown, overrides: Record<string, unkn
  */
 export function contextConfiguration(context: Readonly<Record<string, unknown>>): StageConfiguration {
   const { stage = 'dev', release: _, ...others } = context;
-  // The CDK's own keys contain a colon or a slash. Any other key is for Emissor, and may be misspelt.
+  // The CDK's own keys contain a colon or a slash. All other keys, even misspelt ones, are meant for Emissor.
   const overrides = Object.fromEntries(Object.entries(others).filter(([key]) => !/[:/]/.test(key)));
   const keys = Object.keys(overrides).filter(key => key !== 'gradual');
   if (keys.length > 0 && isStageName(stage) && hasCustomers({ stage })) {
@@ -49,14 +49,14 @@ export function hasCustomers({ stage }: Pick<StageConfiguration, 'stage'>): bool
   return !trialStages.includes(stage);
 }
 
-/** Returns the CloudWatch namespace of a stage's own metrics. Each stage has its own, because stages may share an account. */
+/** Returns the CloudWatch namespace for a stage's metrics. Stages that share an account need separate namespaces. */
 export function metricsNamespace({ stage }: Pick<StageConfiguration, 'stage'>): string {
   return `Emissor/${stage}`;
 }
 
 /**
- * Returns the stage values that a function reads from variables of the same name, such as `registrationLimit` from `REGISTRATION_LIMIT`
- * and `attemptTimeout` from `ATTEMPT_TIMEOUT_MS`. The stacks set variables that have other names or units.
+ * Returns the environment variables in a schema that are named after stage values, such as `REGISTRATION_LIMIT` for `registrationLimit`
+ * and `ATTEMPT_TIMEOUT_MS` for `attemptTimeout`. The stacks set the other variables.
  */
 export function stageVariables<Schema extends z.core.$ZodObject>(
   schema: Schema,
@@ -73,7 +73,7 @@ export function hasSmokeStack({ smokeReceiverUrl, smokeSchedule }: StageConfigur
   return smokeReceiverUrl === undefined || smokeSchedule !== undefined;
 }
 
-/** The variables of a schema that have the name of a stage value. */
+/** The variables in a schema that are named after stage values. */
 type StageVariables<Variables> = {
   [Name in keyof Variables & string as KeyOf<Name> extends keyof StageValues ? Name : never]: Variables[Name];
 };

@@ -19,9 +19,8 @@ export interface StageDashboardProps {
 }
 
 /**
- * The dashboard of a stage. It shows tokens, requests, events in and out, waiting messages and failed attempts. Graphs of the alarms'
- * metrics and thresholds are next to the counts of each part. A stage without customers has no dashboard, because it would double the
- * stage's cost.
+ * The dashboard of a stage. Each row shows the counts for one part of the service, next to graphs of the alarms' metrics and thresholds.
+ * Stages without customers have no dashboard, because it would double their cost.
  */
 export class StageDashboard extends Construct {
   readonly #props: StageDashboardProps;

@@ -18,7 +18,7 @@ import { retentionOf, type StageProps } from './stage-props.ts';
 export class DataStack extends Stack {
   readonly clients: Table;
   readonly users: Table;
-  /** The password hashes. They are separate from the users, because only the token function may read them. */
+  /** The password hashes. They are not in the table of users, because only the token function may read them. */
   readonly credentials: Table;
   readonly sessions: Table;
   readonly lockouts: Table;
@@ -26,7 +26,7 @@ export class DataStack extends Stack {
   readonly deliveries: Table;
   readonly keyring: Keyring;
   /**
-   * The parameter with the client and the user of smoke tests. It outlives the stage. Its name contains the id of the stage's key, so a
+   * The parameter with the client and user for smoke tests. It outlives the stage. Its name contains the id of the stage's key, so a
    * recreated stage uses a new parameter.
    */
   readonly smokeCredentials: SecretParameter;
@@ -73,7 +73,7 @@ export class DataStack extends Stack {
     const key = new kms.Key(this, 'Key', {
       description: `Emissor ${configuration.stage}: encrypts signing, MAC and encryption keys`,
       enableKeyRotation: true,
-      multiRegion: true, // permanent; without it, another Region cannot get a replica that decrypts the keyring
+      multiRegion: true, // permanent; only a multi-Region key can have a replica that decrypts the keyring in another Region
       removalPolicy,
     });
     this.keyring = new Keyring(this, 'Keyring', { key, ...retention });
@@ -117,7 +117,7 @@ export class DataStack extends Stack {
     new CfnOutput(this, 'AuditLogGroup', { value: auditTrail.logGroupName });
   }
 
-  /** Adds the outputs for a domain's DNS record, which is a CNAME to the target or an alias of the target in its hosted zone. */
+  /** Adds the outputs for a domain's DNS record: a CNAME record for the target, or an alias record with its hosted zone. */
   #addDomainOutputs(name: string, { customDomain }: HttpEndpoint): void {
     if (!customDomain) return;
     new CfnOutput(this, `${name}DomainTarget`, { value: customDomain.regionalDomainName });

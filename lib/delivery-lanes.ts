@@ -15,7 +15,7 @@ export interface DeliveryLanesProps {
   readonly data: DataStack;
   /** The version that receivers see in `User-Agent`. */
   readonly serviceVersion: string;
-  /** The topic for notices about events that the first lane rejects. */
+  /** The topic for notices about events that the `first` lane rejects. */
   readonly rejectedEvents: RejectedEventsTopic;
 }
 
@@ -26,7 +26,7 @@ export interface DeliveryLanes {
   readonly consumers: Readonly<Record<Lane, QueueConsumer<z.input<typeof deliverEnvironment>>>>;
 }
 
-/** The settings that differ between the queues and consumers of the lanes. */
+/** The settings that differ between lanes. */
 interface LaneSettings {
   readonly queueId: string;
   readonly functionId: string;

@@ -27,7 +27,7 @@ export interface DeliveryStackProps extends StageProps {
 
 /**
  * The resources that deliver events: the queues and consumers of the lanes, the sweeper, and the routes of {base_url} that show and
- * resend deliveries. The sweeper sends messages whose wait exceeds the maximum delay of a queue.
+ * resend deliveries. The sweeper sends messages that must wait longer than the maximum delay of a queue.
  */
 export class DeliveryStack extends Stack {
   /** The queue that publishers send to. */
@@ -109,7 +109,7 @@ export class DeliveryStack extends Stack {
     });
     data.operations.grants.publish(sweep);
     retry.grant(sweep, 'sqs:SendMessage');
-    // The next sweep starts within a minute. Retries would add to the load that caused the failure.
+    // The next sweep starts within a minute. Retries would add to the load that may have caused the failure.
     sweep.live.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
     new events.Rule(this, 'SweepEveryMinute', {
       description: 'Sends due deliveries to their queue, runs replays, and reports failing and suspended webhooks',

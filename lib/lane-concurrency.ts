@@ -19,7 +19,7 @@ export function laneConcurrency(accountConcurrency: number): LaneConcurrency {
 /** The minimum and maximum concurrency of an SQS event source. */
 const [minConcurrency, maxConcurrency] = [2, 1_000];
 
-/** Each process of the slow lane may make two attempts for a slow webhook. Together they reach 120, the limit for one webhook. */
+/** Each process of the slow lane may have two attempts for a slow webhook in flight. 60 processes reach the limit of 120 for one webhook. */
 const maxSlowConcurrency = 60;
 
 /** The lanes' shares of the account's concurrency, as percentages. */

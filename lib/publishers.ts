@@ -6,7 +6,6 @@ import type { StageConfiguration } from './config.ts';
 import type { WorkQueue } from './constructs/work-queue.ts';
 import { ConfigurationError } from './stage-files.ts';
 
-/** The properties of `addPublishers`. The configuration names the principals that may send to the events queue. */
 export interface PublishersProps {
   readonly configuration: StageConfiguration;
   readonly queue: WorkQueue;
@@ -15,14 +14,14 @@ export interface PublishersProps {
 }
 
 /**
- * Allows publishers to send to the events queue. Services of this account use a managed policy. The queue's policy allows the other
- * publishers of the stage: roles of other accounts, SNS topics and EventBridge rules.
+ * Allows publishers to send to the events queue. Services in this account use a managed policy. The queue's policy allows the other
+ * publishers of the stage: roles in other accounts, SNS topics and EventBridge rules.
  *
- * @throws {ConfigurationError} if the publishers exceed the quotas of a queue policy, or include the topic of rejected events.
+ * @throws {ConfigurationError} if the publishers exceed the quotas for a queue policy, or include the topic of rejected events.
  */
 export function addPublishers(scope: Construct, { configuration, queue, rejectedEvents }: PublishersProps): void {
   rejectLoop(configuration, rejectedEvents);
-  // Do not change the description. CloudFormation would replace the policy, but IAM cannot delete a policy that a role uses.
+  // Do not change the description. CloudFormation would replace the policy, but IAM cannot delete a policy that is attached to a role.
   const publisher = new iam.ManagedPolicy(scope, 'Publisher', {
     description: 'Allows an internal service to publish events to Emissor, and nothing else',
   });
@@ -41,7 +40,7 @@ function allowSending({ principals, conditions }: Source, queueArn: string): iam
   return new iam.PolicyStatement({ principals, actions: ['sqs:SendMessage'], resources: [queueArn], conditions });
 }
 
-/** A sender without the managed policy, and the conditions under which it sends. */
+/** Principals without the managed policy, and the conditions under which they may send. */
 interface Source {
   readonly principals: iam.IPrincipal[];
   readonly conditions: iam.Conditions;
@@ -68,7 +67,7 @@ function serviceSource(service: 'sns' | 'events', arns: readonly string[]): read
   return [{ principals: [new iam.ServicePrincipal(`${service}.amazonaws.com`)], conditions }];
 }
 
-/** Rejects the topic of rejected events as a publisher. Compares only the start of its ARN, because CloudFormation adds a suffix. */
+/** Rejects the topic of rejected events as a publisher. Compares only the start of its name, because CloudFormation adds a suffix. */
 function rejectLoop({ stage, publishers }: StageConfiguration, { topicArn, stack }: ITopic): void {
   const { Ref: logicalId } = stack.resolve(topicArn);
   const prefix = `:${stack.stackName}-${logicalId}-`;
@@ -78,7 +77,7 @@ function rejectLoop({ stage, publishers }: StageConfiguration, { topicArn, stack
   );
 }
 
-/** Checks the size of the queue policy. AWS would reject a larger policy only during the deployment, which would then roll back. */
+/** Checks the queue policy against AWS quotas. Otherwise, AWS would reject the policy during the deployment, which would roll back. */
 function checkPolicySize(configuration: StageConfiguration, sources: readonly Source[]): void {
   const { stage, publishers } = configuration;
   const roles = publishersOf(configuration, 'iam').length;
@@ -94,7 +93,7 @@ function checkPolicySize(configuration: StageConfiguration, sources: readonly So
     .map(unit => `${size[unit]} ${unit} (AWS allows at most ${queuePolicyQuotas[unit]})`);
   if (problems.length === 0) return;
   throw new ConfigurationError(
-    `Stage ${stage}: the policy of the events queue has ${problems.join(' and ')}. Shorten publishers (${publishers.length}). Roles of the stage's own account need no entry.`,
+    `Stage ${stage}: the policy of the events queue has ${problems.join(' and ')}. Remove some of the ${publishers.length} publishers. Roles in the stage's own account need no entry.`,
   );
 }
 
@@ -109,8 +108,8 @@ function denyPlainHttp(): iam.PolicyStatement {
   });
 }
 
-/** The longest possible ARN of a queue. CloudFormation generates names of at most 80 characters. */
+/** A queue ARN of the maximum length. CloudFormation generates names of at most 80 characters. */
 const maxQueueArn = `arn:aws:sqs:ap-southeast-2:${'0'.repeat(12)}:${'x'.repeat(80)}`;
 
-/** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-policies.html. A list of values is one condition. */
+/** A list of values counts as one condition (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-policies.html). */
 const queuePolicyQuotas = { bytes: 8_192, principals: 50, conditions: 10 };

@@ -6,7 +6,7 @@ import type { IConstruct } from 'constructs';
 import { ConfigurationError, type StageName } from './stage-files.ts';
 
 /**
- * Returns the label of a release, such as `0.2.0-1a2b3c4d5e6f` or `0.2.0-1a2b3c4d5e6f-0a1b2c3d-n2`. It consists of the version, the
+ * Returns the label of a release, such as `0.2.0-1a2b3c4d5e6f` or `0.2.0-1a2b3c4d5e6f-0a1b2c3d-n2`. The label consists of the version, the
  * commit, a hash of uncommitted changes, and the number that the operator passes to deploy a commit again (`-c release=N`).
  *
  * @throws {ConfigurationError} if the number is malformed, or if Git cannot read the commit.
@@ -41,7 +41,7 @@ function commit(): readonly string[] {
   return [head, hash.digest('hex').slice(0, 8)];
 }
 
-/** Returns the commit, the changes of tracked files, and the new files without nested repositories and links. */
+/** Returns the commit, the changes to tracked files, and the untracked files except nested repositories and links. */
 function readGit(): readonly [head: string, changes: string, added: readonly string[]] {
   try {
     const added = git('ls-files', '--others', '--exclude-standard', '-z').split('\0');

@@ -3,7 +3,7 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import type { StageConfiguration } from './config.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 
-const newest = { sort: '@timestamp desc', limit: 200 };
+const newestFirst = { sort: '@timestamp desc', limit: 200 };
 
 const errorFields = ['errorName', 'action', 'table', 'index', 'throttled.0', 'httpStatus'];
 
@@ -11,17 +11,17 @@ const internalErrors: Query = {
   fields: [
     ...['@timestamp', 'service', 'message', 'account'],
     ...errorFields,
-    ...errorFields.map(field => `cause.${field}`), // the cause of an error that only wraps others, such as the error of a sweep
+    ...errorFields.map(field => `cause.${field}`), // some errors only wrap their cause, such as the error of a failed sweep
     ...['at.0', 'at.1'],
   ],
   filterStatements: ["level = 'ERROR'"],
-  ...newest,
+  ...newestFirst,
 };
 
 const refusedRequests: Query = {
   fields: ['@timestamp', 'method', 'route', 'status', 'code', 'findings', 'account', 'clientId'],
   filterStatements: ["message = 'api.refused'"],
-  ...newest,
+  ...newestFirst,
 };
 
 /** The CloudWatch Logs Insights queries of each stack, by name. The runbook explains when to use each query. */
@@ -30,17 +30,17 @@ export const savedQueries: Readonly<Record<'auth' | 'webhooks' | 'delivery', Rea
     'refused tokens': {
       fields: ['@timestamp', 'message', 'error', 'reason', 'grant', 'clientId', 'userId', 'ip'],
       filterStatements: ['message like /^(token|revoke|introspect)\\.refused$/'],
-      ...newest,
+      ...newestFirst,
     },
     'right passwords in a lock': {
       fields: ['@timestamp', 'clientId', 'userId', 'ip'],
       filterStatements: ["message = 'token.refused' and reason = 'user_locked_during_login'"],
-      ...newest,
+      ...newestFirst,
     },
     'reused refresh tokens': {
       fields: ['@timestamp', 'clientId', 'userId', 'sessionId', 'ip'],
       filterStatements: ["message = 'token.refused' and reason = 'refresh_token_reused'"],
-      ...newest,
+      ...newestFirst,
     },
     'refused tokens by client': {
       filterStatements: ['message like /^(token|revoke|introspect)\\.refused$/'],
@@ -80,14 +80,14 @@ export const savedQueries: Readonly<Record<'auth' | 'webhooks' | 'delivery', Rea
     'events that were not sent': {
       fields: ['@timestamp', 'message', 'account', 'event', 'deliveryId', 'messageId', 'reason', 'detail'],
       filterStatements: ['message like /^event\\./'],
-      ...newest,
+      ...newestFirst,
     },
     'refused requests': refusedRequests,
     'internal errors': internalErrors,
   },
 };
 
-/** Saves the queries of an area as `Emissor/<stage>/<area>/<name>`. They search the log groups of all functions in the stack. */
+/** Saves the queries for an area as `Emissor/<stage>/<area>/<name>`. They search the log groups of all functions in the stack. */
 export function addSavedQueries(stack: Stack, area: keyof typeof savedQueries, { stage }: StageConfiguration): void {
   const functions = stack.node.findAll().filter(construct => construct instanceof NodeFunction);
   for (const [name, query] of Object.entries(savedQueries[area])) {

@@ -19,7 +19,7 @@ export interface SmokeStackProps extends StageProps {
   readonly eventsQueue: WorkQueue;
 }
 
-/** The resources for the smoke tests of a stage: a receiver, unless the stage has an external one, and the schedule, if any. */
+/** The resources for smoke tests: a receiver, unless the stage has an external one, and the scheduled test, if the stage has a schedule. */
 export class SmokeStack extends Stack {
   readonly #props: SmokeStackProps;
 
@@ -43,7 +43,7 @@ export class SmokeStack extends Stack {
       tables: {},
       environment: {},
     });
-    // The receiver needs no alias, because it has no state or settings. With an alias, the scheduled test would wait for its release.
+    // The receiver needs no alias, because it has no state or settings. With an alias, the scheduled test would depend on its release.
     const { url } = receiver.addFunctionUrl({ authType: lambda.FunctionUrlAuthType.NONE });
     new CfnOutput(this, 'SmokeReceiverUrl', { value: url });
     return url;

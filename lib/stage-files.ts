@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** The name of a stage. It is the name of the stage's file in `stages/`, without the extension. */
 export type StageName = string;
 
-/** Reports an unknown stage, an unknown key, or an invalid or missing value. The message is one line for the operator. */
+/** An error for an unknown stage, an unknown key, or an invalid or missing value. The message is one line for the operator. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
@@ -38,7 +38,7 @@ export function isStageName(name: unknown): name is StageName {
 }
 
 /**
- * Returns the export `stage` of a stage's file without validation.
+ * Returns the `stage` export of a stage's file, without validation.
  *
  * @throws {ConfigurationError} if the file does not load or does not have this export.
  */

@@ -13,8 +13,8 @@ export interface Retention {
 }
 
 /**
- * Returns the retention of a stage as CDK properties. A failed creation deletes new resources even with the policy `retain`. They are
- * empty, and each further attempt would leave more of them.
+ * Returns the retention settings of a stage as CDK properties. Even with the policy `retain`, a failed creation deletes new resources.
+ * Otherwise, each attempt would leave empty resources behind.
  */
 export function retentionOf(configuration: StageConfiguration): Retention {
   return {

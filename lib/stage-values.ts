@@ -53,19 +53,19 @@ export const stageValues = z.object({
    */
   publishers: list(publisherArn, 100).prefault([]),
   /**
-   * The other accounts that may subscribe to the notices of rejected events. After you remove an account, its existing subscriptions
-   * continue until `aws sns unsubscribe` ends them.
+   * The other accounts that may subscribe to notices about rejected events. After you remove an account, delete its existing subscriptions
+   * with `aws sns unsubscribe`.
    */
   noticeAccounts: list(accountNumber('must be AWS accounts: 12 digits each, in quotes'), 100).prefault([]),
 
   /**
-   * The URL of the page that publishes `docs/pt/erros.md`. In problems of {base_url}, `type` is this URL with the code as its fragment,
-   * because each code is a heading of the page. @default - `type` is about:blank
+   * The URL of the page that publishes `docs/pt/erros.md`. In error responses of {base_url}, `type` is this URL with the error code as its
+   * fragment, because each code is a heading on the page. @default - `type` is about:blank
    */
   docsUrl: pageUrl.optional(),
   /**
    * The custom domain of {auth_url}, and its certificate in the stage's account and Region. Set both domains before the first integrator
-   * starts, because tokens contain them and integrators store them. API Gateway's own hosts also respond. @default - API Gateway's own host
+   * starts, because tokens contain them and integrators store them. API Gateway's own hosts also work. @default - API Gateway's own host
    */
   authDomain: domain.optional(),
   /** The custom domain of {base_url}, and its certificate. The rules of `authDomain` apply. */
@@ -78,23 +78,23 @@ export const stageValues = z.object({
    * rejects the client's password grants, but not its refreshes.
    */
   clientFailureLimit: count(1, 1_000_000).prefault(300),
-  /** The minimum length of passwords that operators set, in characters. */
+  /** The minimum length, in characters, of passwords that operators set. */
   passwordMinimumLength: count(8, 256).prefault(15),
 
   /**
-   * The waits between attempts, before jitter, of at most 9 days in total. n waits allow n + 1 attempts. `Retry-After` extends a wait to
-   * at most 1 day. A delayed delivery ends 10 days after its event, even if waits remain.
+   * The waits between attempts, before jitter. They may add up to 9 days. n waits allow n + 1 attempts. `Retry-After` extends a wait to at
+   * most 1 day. A delayed delivery ends 10 days after its event, even if waits remain.
    */
   retrySchedule: waitList(duration('100ms', '7d'), 30).prefault('5s,5m,30m,2h,5h,10h,14h,20h,24h'),
   /** The timeout of a delivery attempt, from DNS resolution to the last response header. */
   attemptTimeout: duration('100ms', '20s').prefault('15s'),
 
-  /** The number of registrations (`POST`) and replacements (`PUT`) of webhooks that an account may request in a minute. */
+  /** The maximum number of registrations (`POST`) and replacements (`PUT`) of webhooks by an account in a minute. */
   registrationLimit: count(1, 1_000_000).prefault(30),
 
   /**
-   * The concurrent executions of the account in this Region (Lambda quota L-B99A9384). A new account has 10. `lane-concurrency.ts`
-   * computes the concurrency of the lanes from this value.
+   * The account's quota of concurrent executions in the stage's Region (Lambda quota L-B99A9384). A new account has 10.
+   * `lane-concurrency.ts` computes the concurrency of the lanes from this value.
    */
   accountConcurrency: count(10, 1_000_000).prefault(10),
   /**
@@ -110,8 +110,8 @@ export const stageValues = z.object({
   /** Protects stacks and tables from deletion. Enable it after the first deployment, because a failed one leaves stacks to delete. */
   protection: flag.prefault(false),
   /**
-   * Releases functions with CodeDeploy. A hook checks each new version before it receives traffic. With customers, traffic shifts gradually.
-   * Disable this (`-c gradual=false`) for the deployment after `ops rollback`.
+   * Releases functions with CodeDeploy. A hook checks each new version before it receives traffic. On stages with customers, traffic
+   * shifts gradually. Disable this (`-c gradual=false`) for the deployment after `ops rollback`.
    */
   gradual: flag.prefault(true),
 

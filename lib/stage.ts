@@ -15,7 +15,7 @@ import { WebhooksStack } from './webhooks-stack.ts';
  * Adds the stacks of a stage to an app: `Emissor-<stage>-Data`, `-Auth`, `-Webhooks`, `-Delivery`, and `-Smoke` if smoke tests need
  * resources on the stage.
  *
- * @param release - the label of the release (see `release.ts`), which every function contains
+ * @param release - the label of the release (see `release.ts`), which the environment of every function contains
  */
 export function addStage(app: App, configuration: StageConfiguration, release: string): void {
   setRelease(app, release);

@@ -28,18 +28,18 @@ export function choice<const Word extends string>(...words: readonly Word[]) {
   return z.enum(words, `must be ${list.format(words)}`);
 }
 
-/** Returns the schema of up to `max` distinct strings. The input is an array, or one string with commas. */
+/** Returns the schema of a list of up to `max` distinct strings. The input is an array or a comma-separated string. */
 export function list(item: z.ZodType<string, string>, max: number) {
   return z
-    .union([z.array(z.string()), z.string().transform(split)], 'must be an array of strings, or one string with commas')
+    .union([z.array(z.string()), z.string().transform(split)], 'must be a string array or a comma-separated string')
     .pipe(z.array(item).max(max, `must have at most ${max} entries`))
     .refine(items => new Set(items).size === items.length, 'must not repeat an entry');
 }
 
-/** Returns the schema of waits in one string with commas. The output is in milliseconds. */
+/** Returns the schema of waits in a comma-separated string. The output is in milliseconds. */
 export function waitList(wait: z.ZodType<number, string>, max: number) {
   return z
-    .string('must be one string with commas, such as 5s,5m,30m')
+    .string('must be a comma-separated string, such as 5s,5m,30m')
     .transform(split)
     .pipe(z.array(wait).min(1, 'must have at least 1 wait').max(max, `must have at most ${max} waits`));
 }
@@ -87,7 +87,7 @@ export function accountNumber(message = 'must be the 12 digits of an AWS account
 
 export const regionName = text(/^[a-z]{2}(-[a-z]+)+-\d+$/, 'must be an AWS Region, such as sa-east-1');
 
-/** The schema of an entry in a list of exact ARNs: a role, a user, an SNS topic or an EventBridge rule. */
+/** The schema of the exact ARN of a role, a user, an SNS topic or an EventBridge rule. */
 export const publisherArn = text(
   /^arn:aws[a-z-]*:(iam::\d{12}:(role|user)\/[\w+=.@/-]+|sns:[a-z0-9-]+:\d{12}:[\w-]+(\.fifo)?|events:[a-z0-9-]+:\d{12}:rule\/([\w.-]+\/)?[\w.-]+)$/,
   'must be ARNs of roles, users, SNS topics or EventBridge rules',

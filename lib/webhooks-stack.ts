@@ -17,7 +17,7 @@ export interface WebhooksStackProps extends StageProps {
   readonly data: DataStack;
 }
 
-/** The routes of {base_url} that manage webhooks, and its default route. */
+/** The routes of {base_url} that manage webhooks, and the default route. */
 export class WebhooksStack extends Stack {
   /** The log of the function that handles requests. */
   readonly requestLog: ILogGroup;

@@ -1,6 +1,6 @@
 import type { StageFile } from '../lib/stage-values.ts';
 
-/** The configuration that `npm start` runs on this machine. */
+/** The stage that `npm start` runs on this machine. */
 export const stage: StageFile = {
   demandsUrl: 'https://demandas.example.com',
   clientFailureLimit: 100_000,

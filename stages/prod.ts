@@ -11,16 +11,16 @@ export const stage: StageFile = {
   alarmRecipients: [],
 
   /**
-   * Lambda's quota of concurrent executions in this account and Region. `npm run preflight` checks this value. If the account is new, its
-   * quota is 10: set this value to 10 and `tokenConcurrency` to 0.
+   * Lambda's quota of concurrent executions in this account and Region. `npm run preflight` checks this value. A new account has a quota of
+   * 10. In a new account, set this value to 10 and `tokenConcurrency` to 0.
    */
   accountConcurrency: 1_000,
   tokenConcurrency: 100,
 
   logRetentionDays: 365,
   removalPolicy: 'retain',
-  /** Set this to true after the first deployment, because you must delete the stacks of a failed first deployment. */
+  /** Set this to true only after the first deployment. If that deployment fails, you must delete its stacks. */
   protection: false,
-  /** The interval of the smoke test, which pages an operator if it fails. It needs credentials (docs/runbook.md, "Smoke test"). */
+  /** The interval of the smoke test. A failed test pages an operator. The test needs credentials (docs/runbook.md, "Smoke test"). */
   smokeSchedule: '15m',
 };

@@ -16,7 +16,7 @@ export interface AlarmRule {
   readonly comparison?: 'above' | 'below';
   /** The number of breaching periods. @default 1 */
   readonly periods?: number;
-  /** The number of latest periods that must contain the breaching periods. @default - `periods`, which must then be consecutive */
+  /** The number of most recent periods that must contain the breaching periods. @default - `periods`, which must then be consecutive */
   readonly among?: number;
   /** The treatment of periods without data. @default notBreaching */
   readonly missing?: 'breaching' | 'notBreaching';
@@ -44,8 +44,8 @@ export interface AlarmsProps {
 }
 
 /**
- * The alarms of one stack. Each alarm publishes to the topic of its severity when it fires. There is no action on OK, because new alarms
- * also change to OK, so every deployment would send mails.
+ * The alarms of one stack. Each alarm publishes to the topic for its severity when it fires. Alarms have no OK action, because new alarms
+ * also change to OK, and every deployment would send e-mails.
  */
 export class Alarms extends Construct {
   readonly alarms: readonly cloudwatch.Alarm[];
@@ -69,7 +69,7 @@ export class Alarms extends Construct {
   }
 }
 
-/** The topics that alarms publish to. The stage's recipients receive mails from both topics. */
+/** The topics that alarms publish to. The stage's recipients receive e-mails from both topics. */
 export class AlarmTopics extends Construct {
   readonly page: sns.Topic;
   readonly ticket: sns.Topic;
@@ -95,7 +95,7 @@ export class AlarmTopics extends Construct {
   }
 }
 
-/** Returns an ARN pattern that matches the stage's alarms, because CloudFormation starts an alarm's name with its stack's name. */
+/** Returns an ARN pattern for the stage's alarms. CloudFormation starts the name of each alarm with the name of its stack. */
 function alarmArns(scope: Construct, stage: string): string {
   const arn = {
     service: 'cloudwatch',
@@ -107,7 +107,7 @@ function alarmArns(scope: Construct, stage: string): string {
   return Arn.format(arn, Stack.of(scope));
 }
 
-/** Returns the description of an alarm. CloudWatch includes it in the alarm's mail. */
+/** Returns the description of an alarm. CloudWatch includes the description in the alarm's e-mail. */
 function describe(
   { section, severity, impact, command }: Required<Pick<AlarmRow, 'section' | 'severity' | 'impact' | 'command'>>,
   { stage }: StageConfiguration,

@@ -34,7 +34,7 @@ const stub = './lambdas/platform/aws/unused-sdk.ts';
 export type HandlerBundle = ReadonlyMap<string, string | Uint8Array>;
 
 /**
- * Bundles handlers. A package that a handler's own code imports dynamically becomes a separate file of the bundle, with all its
+ * Bundles handlers. A package that a handler's own code imports dynamically becomes a separate file in the bundle, with all its
  * dependencies. Node.js reads the file only when the handler imports it.
  *
  * Bundles do not depend on each other. esbuild parses shared files once, which halves the time (ADR 5).
@@ -80,8 +80,8 @@ interface JoinedHandler {
 }
 
 /**
- * Bundles this project's own code into files of a directory. Preserves the names of its functions for stack traces, but not the names
- * of functions in packages, which would cost time (ADR 9).
+ * Bundles this project's own code into files in a directory. Preserves function names in this code for stack traces. Preserving the names
+ * in packages as well would cost time (ADR 9).
  */
 function joinOwnCode(entries: readonly string[], directory: string, sourceMaps: boolean): readonly JoinedHandler[] {
   const { alias: _, ...options } = bundleOptions();
@@ -128,7 +128,7 @@ function bundlePackages(names: readonly string[]): ReadonlyMap<string, readonly 
   );
 }
 
-/** Bundles the handlers' own code with its packages, except packages that are separate files. */
+/** Bundles the handlers' own code with the packages that it imports, except packages in separate files. */
 function bundleTogether(
   handlers: readonly JoinedHandler[],
   packages: ReturnType<typeof bundlePackages>,
@@ -155,7 +155,7 @@ function bundleTogether(
     const { imports } = outputOf(metafile, join(directory, `${index}.js`));
     for (const { path } of imports.filter(({ external }) => external)) {
       if (path.startsWith('./') && !deferred.some(name => packages.get(name)?.[0] === basename(path)))
-        throw new Error(`${entry}: a dependency imports a package that is bundled to ${path} for others.`);
+        throw new Error(`${entry}: a dependency imports a package that other handlers load from ${path}.`);
     }
     return [
       entry,
@@ -168,7 +168,7 @@ function bundleTogether(
   });
 }
 
-/** Rewrites the sources of a map to paths relative to the project's root. */
+/** Rewrites the sources in a source map to paths relative to the project's root. */
 function fromRoot(content: string | Uint8Array, directory: string): string {
   const map: { readonly sources: readonly string[] } = JSON.parse(Buffer.from(content).toString('utf8'));
   return JSON.stringify({ ...map, sources: map.sources.map(source => relative(root, resolve(directory, source))) });

@@ -20,8 +20,8 @@ export interface HttpEndpointProps {
 }
 
 /**
- * An HTTP API without routes or a stage. The stacks with functions add their routes, and one of them adds the `$default` stage.
- * Therefore, two stacks can use each other's URL without depending on each other.
+ * An HTTP API without routes or a stage. The stacks with functions add their routes, and one of these stacks adds the `$default` stage.
+ * Two stacks can therefore use each other's URL without depending on each other.
  */
 export class HttpEndpoint extends Construct {
   readonly api: apigateway.HttpApi;
@@ -29,7 +29,7 @@ export class HttpEndpoint extends Construct {
   readonly url: string;
   /** The custom domain, if any, and API Gateway's own host. */
   readonly hosts: readonly string[];
-  /** The log group for access logs. Each request writes one line. */
+  /** The log group for access logs. API Gateway writes one line for each request. */
   readonly accessLogs: logs.LogGroup;
   readonly customDomain: apigateway.DomainName | undefined;
   readonly #configuration: StageConfiguration;
@@ -62,8 +62,8 @@ export class HttpEndpoint extends Construct {
   }
 
   /**
-   * Routes all methods of each path of a table to a function, which returns 405 for unsupported methods. The routes belong to `scope`,
-   * because the function's stack depends on the endpoint's stack.
+   * Routes all methods of each path in a table to a function. The function returns 405 for unsupported methods. The routes belong to
+   * `scope`, because the function's stack depends on the endpoint's stack.
    */
   addRoutes<Table extends RouteTable>(
     scope: Construct,
@@ -78,7 +78,7 @@ export class HttpEndpoint extends Construct {
    * own token bucket
    * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-throttling.html).
    *
-   * Existing routes of other throttle classes get settings, so do not remove these routes. API Gateway rejects updates of a stage with
+   * Existing routes in other throttle classes get settings, so do not remove these routes. API Gateway rejects updates to a stage with
    * settings for a missing route, and CloudFormation does not remove settings (docs/runbook.md, "A route with settings was removed").
    *
    * @param throttle - the throttle class of all other routes, including routes that later stacks add.
@@ -105,7 +105,7 @@ export class HttpEndpoint extends Construct {
     stage.node.addDependency(...others.map(({ route }) => route));
   }
 
-  /** Routes all requests without a matching route to a function. */
+  /** Routes requests that match no other route to a function. */
   addDefaultRoute(scope: Construct, other: NodeFunction): void {
     this.#addRoute(scope, 'OtherRoute', { path: '$default', throttle: 'public' }, other);
   }
@@ -135,9 +135,9 @@ export class HttpEndpoint extends Construct {
 
 /**
  * Returns the name of a log group that an AWS service delivers to. Without the prefix `/aws/vendedlogs/`, the group would need an entry in
- * the account's resource policy of at most 5,120 characters
- * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html). The suffix from the stack's id
- * distinguishes the group from a group that a deleted stack of the same stage retained.
+ * the account's resource policy, which has a limit of 5,120 characters
+ * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html). The suffix from the stack's id avoids a
+ * conflict with the log group that a deleted stack of the same stage retained.
  */
 function deliveredLogsName(name: string): string {
   const stackUuid = Fn.select(2, Fn.split('/', Aws.STACK_ID));

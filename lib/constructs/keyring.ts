@@ -25,7 +25,7 @@ export class Keyring extends Table {
     this.key = key;
   }
 
-  /** Returns the keyring with permission to use some kinds of keys. */
+  /** Returns access that permits the use of some kinds of keys. */
   allowUse({ list, unwrap = [] }: KeyUse): TableAccess {
     const query: Permission = {
       actions: ['dynamodb:Query'],
@@ -35,7 +35,7 @@ export class Keyring extends Table {
     return new TableAccess(this, [query, ...(unwrap.length > 0 ? [this.#keyPermission('kms:Decrypt', unwrap)] : [])]);
   }
 
-  /** Returns the keyring with permission to create and delete keys of all kinds, but not to unwrap them. */
+  /** Returns access that permits the creation and deletion of keys of all kinds, but does not permit unwrapping them. */
   allowRotation(): TableAccess {
     return new TableAccess(this, [
       ...this.allow('Query', 'PutItem', 'DeleteItem').permissions,

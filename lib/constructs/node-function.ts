@@ -15,7 +15,7 @@ export interface NodeFunctionProps<Environment extends Record<string, string>> {
   readonly configuration: StageConfiguration;
   /** The path of the `*.handler.ts` file, relative to the project's root. */
   readonly entry: string;
-  /** The tables, by the environment variables that contain their names. Grants the permissions of each table. */
+  /** The tables and the function's permissions on them, by the environment variables that contain the table names. */
   readonly tables: Readonly<Record<TableVariable<Environment>, TableAccess>>;
   /** The other environment variables of the handler, which declares their type. */
   readonly environment: Omit<Environment, TableVariable<Environment>>;
@@ -24,7 +24,7 @@ export interface NodeFunctionProps<Environment extends Record<string, string>> {
   readonly memorySize: number;
   /** @default - the function shares the account's unreserved concurrency */
   readonly reservedConcurrentExecutions?: number | undefined;
-  /** Set `ALLOW` if a function sends to its own queue. By default, Lambda stops such a loop after about 16 invocations. */
+  /** Set `ALLOW` if the function sends to its own queue. By default, Lambda stops such a loop after about 16 invocations. */
   readonly recursiveLoop?: lambda.RecursiveLoop | undefined;
 }
 
@@ -33,7 +33,7 @@ type TableVariable<Environment> = Extract<keyof Environment, `${string}_TABLE`>;
 
 /**
  * A Lambda function with Node.js 24 on arm64, an ES module bundle that includes the SDK, JSON logs in its own log group, and its own role.
- * The role may write to the log group and use the tables of `tables`. The constructs of other resources grant further permissions.
+ * The role may write to the log group and use the tables in `tables`. The constructs of other resources grant further permissions.
  */
 export class NodeFunction<Environment extends Record<string, string> = Record<string, string>> extends lambda.Function {
   readonly entry: string;
@@ -65,7 +65,7 @@ export class NodeFunction<Environment extends Record<string, string> = Record<st
       environment: {
         LOG_LEVEL: 'INFO',
         METRICS_NAMESPACE: metricsNamespace(props.configuration),
-        RELEASE: release, // changes the function, because Lambda publishes no version of an unchanged function
+        RELEASE: release, // changes with each release, because Lambda publishes no version of an unchanged function
         ...variables,
       },
       currentVersionOptions: {
@@ -126,12 +126,11 @@ function bundle(app: IConstruct, entry: string): lambda.Code {
 
 /** Returns the bundle of one handler. The first call creates the bundles of all handlers. */
 function bundleOf(app: IConstruct, entry: string): HandlerBundle | undefined {
-  const bundles = bundled.get(app) ?? bundleHandlers(globSync('lambdas/**/*.handler.ts', { cwd: root }));
-  bundled.set(app, bundles);
+  const bundles = bundlesByApp.get(app) ?? bundleHandlers(globSync('lambdas/**/*.handler.ts', { cwd: root }));
+  bundlesByApp.set(app, bundles);
   return bundles.get(entry);
 }
 
-/** The bundles of each app. */
-const bundled = new WeakMap<IConstruct, ReadonlyMap<string, HandlerBundle>>();
+const bundlesByApp = new WeakMap<IConstruct, ReadonlyMap<string, HandlerBundle>>();
 
 const root = join(import.meta.dirname, '../..');

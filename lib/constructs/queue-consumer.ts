@@ -4,7 +4,7 @@ import type { Construct } from 'constructs';
 import { NodeFunction, type NodeFunctionProps } from './node-function.ts';
 import { visibilityTimeout, type WorkQueue } from './work-queue.ts';
 
-/** The properties of a consumer. Its timeout is the visibility timeout of its queue. */
+/** The properties of a consumer. The function's timeout is the visibility timeout of the queue. */
 export interface QueueConsumerProps<Environment extends Record<string, string>>
   extends Omit<NodeFunctionProps<Environment>, 'timeout'> {
   readonly queue: WorkQueue;
@@ -13,8 +13,8 @@ export interface QueueConsumerProps<Environment extends Record<string, string>>
 }
 
 /**
- * A function that consumes a queue in batches of 10 and reports the messages that failed. It may receive, delete and hide messages of
- * the queue. A new version receives all traffic at once.
+ * A function that consumes a queue in batches of 10 and reports the messages that failed. It may receive and delete the queue's messages,
+ * and change their visibility timeout. A new version receives all traffic at once.
  */
 export class QueueConsumer<Environment extends Record<string, string>> extends NodeFunction<Environment> {
   readonly queue: WorkQueue;

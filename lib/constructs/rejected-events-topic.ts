@@ -10,7 +10,7 @@ export interface RejectedEventsTopicProps {
 }
 
 /**
- * The topic that notifies publishers of rejected events. Services of this account subscribe with the managed policy. Other accounts
+ * The topic that notifies publishers of rejected events. Services in this account subscribe with the managed policy. Other accounts can
  * subscribe if the stage lists them. Only queues and functions can subscribe, because their policies control who sends to them. SNS
  * therefore cannot send notices to arbitrary addresses on the Internet.
  */
@@ -21,7 +21,7 @@ export class RejectedEventsTopic extends sns.Topic {
       const principals = noticeAccounts.map(account => new iam.AccountPrincipal(account));
       this.addToResourcePolicy(new iam.PolicyStatement({ ...this.#subscription(), principals }));
     }
-    // Do not change the description. CloudFormation would replace the policy, but IAM cannot delete a policy that a role uses.
+    // Do not change the description. CloudFormation would replace the policy, but IAM cannot delete a policy that is attached to a role.
     const subscriber = new iam.ManagedPolicy(scope, `${id}Subscriber`, {
       description: 'Allows an internal service to subscribe to the events that Emissor refused, and nothing else',
       statements: [new iam.PolicyStatement(this.#subscription())],

@@ -12,7 +12,7 @@ export interface SecretParameterProps {
 
 /**
  * A SecureString parameter of Parameter Store. CloudFormation cannot create one, so the operators' command line creates it and the stack
- * only refers to its name. The key is customer managed to control who reads the value. The AWS managed key (`aws/ssm`) decrypts values for
+ * only refers to its name. A customer managed key controls who can read the value. The AWS managed key (`aws/ssm`) decrypts values for
  * everyone in the account who may read parameters
  * (https://docs.aws.amazon.com/systems-manager/latest/userguide/ps-restrict-decryption.html).
  */

@@ -30,7 +30,7 @@ export class Table extends dynamodb.TableV2 {
     });
   }
 
-  /** Returns the table with permission for actions on the table itself, but not on its indexes. */
+  /** Returns access that permits actions on the table itself, but not on its indexes. */
   allow(...actions: readonly TableAction[]): TableAccess {
     return new TableAccess(this, [
       { actions: actions.map(action => `dynamodb:${action}`), resourceArns: [this.tableArn] },
@@ -51,7 +51,7 @@ export class TableAccess {
     this.permissions = permissions;
   }
 
-  /** Returns the access with additional permission to query indexes. */
+  /** Returns access that also permits queries on indexes. */
   allowQuery(...indexNames: readonly string[]): TableAccess {
     const resourceArns = indexNames.map(name => `${this.table.tableArn}/index/${name}`);
     return new TableAccess(this.table, [...this.permissions, { actions: ['dynamodb:Query'], resourceArns }]);
@@ -75,7 +75,7 @@ export function number(name: string): dynamodb.Attribute {
   return { name, type: dynamodb.AttributeType.NUMBER };
 }
 
-/** Returns an index that projects only the keys of its items. Readers read the items from the table. */
+/** Returns an index that projects only keys. Readers get the items from the table. */
 export function keysOnlyIndex(
   indexName: string,
   partitionKey: string,

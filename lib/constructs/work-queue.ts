@@ -11,9 +11,9 @@ export interface WorkQueueProps extends QueueProps {
 }
 
 /**
- * A standard queue for one consumer. A message stays hidden for 1 minute, which is the maximum duration of an invocation, so messages of a
- * crashed process return soon. The retention is the maximum, so messages survive days without a consumer. A message's age does not
- * restart when SQS moves the message to the dead-letter queue.
+ * A standard queue for one consumer. The visibility timeout is only 1 minute, so messages of a crashed process reappear soon. The
+ * retention period is the maximum, so messages survive days without a consumer. A message's age does not restart when SQS moves the
+ * message to the dead-letter queue.
  */
 export class WorkQueue extends sqs.Queue {
   constructor(scope: Construct, id: string, { deadLetterQueue, removalPolicy }: WorkQueueProps) {
@@ -45,11 +45,11 @@ export class DeadLetterQueue extends sqs.Queue {
 /** The visibility timeout of a message, and the maximum duration of its consumer's invocation. */
 export const visibilityTimeout = Duration.minutes(1);
 
-/** The retention of messages in every queue. It is the maximum that SQS allows. */
+/** The maximum retention period that SQS allows. */
 const retentionPeriod = Duration.days(14);
 
-/** The maximum message size. The difference to SQS's limit of 1 MiB leaves space for the reason in a dead-letter message. */
+/** The maximum message size. It is 8 KiB less than SQS's limit of 1 MiB, which leaves space for the reason in a dead-letter message. */
 const maxMessageSizeBytes = 1_048_576 - 8_192;
 
-/** The number of receives before SQS moves a message. It is high, because messages wait in the queue while tables are unavailable. */
+/** The number of receives before SQS moves a message. It is high, because consumers repeatedly receive messages during an outage of the tables. */
 const maxReceiveCount = 1_000;

@@ -7,29 +7,29 @@ import { expect, it, onTestFinished } from 'vitest';
 const root = path.join(import.meta.dirname, '../..');
 
 it.each([
-  ['in a program', 'lambdas/example.ts', '', ['plugin']],
-  ['with a reason', 'lambdas/example.ts', '// biome-ignore lint/plugin/unchecked-assertions: a reason\n', []],
+  ['rejects it in a program', 'lambdas/example.ts', '', ['plugin']],
+  ['accepts a suppression', 'lambdas/example.ts', '// biome-ignore lint/plugin/unchecked-assertions: a reason\n', []],
   [
-    'without a reason',
+    'rejects a suppression without a reason',
     'lambdas/example.ts',
     '// biome-ignore lint/plugin/unchecked-assertions:\n',
     ['suppressions/parse', 'plugin'],
   ],
-  ['in a test', 'lab/test/example.test.ts', '', []],
-])('the linter checks `as unknown as` %s', (_case, file, comment, findings) => {
+  ['accepts it in a test', 'lab/test/example.test.ts', '', []],
+])('the lint rule for `as unknown as` %s', (_case, file, comment, findings) => {
   expect(lint(file, `${comment}export const text = 1 as unknown as string;\n`)).toEqual(findings);
 });
 
 it.each([
-  ['a value of lambdas/', "import { isClientId } from '../lambdas/client.ts';\nisClientId();\n", ['plugin']],
+  ['rejects values of lambdas/', "import { isClientId } from '../lambdas/client.ts';\nisClientId();\n", ['plugin']],
   [
-    'a type of lambdas/',
+    'accepts types of lambdas/',
     "import type { Client } from '../lambdas/client.ts';\nexport const clients: Client[] = [];\n",
     [],
   ],
-  ['a type of ops/', "import type { Task } from '../ops/target.ts';\nexport const tasks: Task[] = [];\n", ['plugin']],
-  ['a package', "import { start } from '@emissor/cloud/start';\nstart();\n", ['plugin']],
-])('the linter checks an import of %s in console/', (_case, source, findings) => {
+  ['rejects types of ops/', "import type { Task } from '../ops/run.ts';\nexport const all: Task[] = [];\n", ['plugin']],
+  ['rejects packages', "import { start } from '@emissor/cloud/start';\nstart();\n", ['plugin']],
+])('the lint rule for imports in console/ %s', (_case, source, findings) => {
   expect(lint('console/example.ts', source)).toEqual(findings);
 });
 

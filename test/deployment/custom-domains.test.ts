@@ -13,7 +13,7 @@ step('dev: deploy', async () => {
   return undefined;
 });
 
-step('dev: with custom domains, both hosts of each API respond and accept tokens of both hosts', async () => {
+step('dev: with custom domains, both hosts of each API respond and accept tokens from both hosts', async () => {
   const gateway = hostsOf('dev');
   const customHosts = { auth: 'auth.domain.example.com', base: 'base.domain.example.com' };
   const [client, user] = await createAccounts('dev', 'domain');
@@ -41,7 +41,7 @@ step('dev: with custom domains, both hosts of each API respond and accept tokens
       expect(webhooks).toMatchObject({ webhooks: [] });
     }
   }
-  return 'tokens of two hosts, and API calls with them at two hosts';
+  return 'tokens from two hosts, each used at two hosts';
 });
 
 /** Returns the hosts in the outputs of a stage. */

@@ -9,28 +9,28 @@ import { makeWorkCopy } from './work-copy.ts';
 import './localhost-names.ts';
 
 /**
- * Registers the first steps of an operator, which start a new AWS emulator and bootstrap its account.
+ * Registers the first steps of an operator. They start a new AWS emulator and bootstrap its account.
  *
- * @param stages - the values to set in the files of the stages, in a copy of the tree
- * @returns functions for further steps. `python` has the packages of `pythonRequirements`.
+ * @param stages - the values to set in the stage files, in a copy of the tree
+ * @returns functions for further steps. `python` returns an interpreter with the packages in `pythonRequirements`.
  */
 export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string, unknown>>>>) {
-  let started:
+  let session:
     | { readonly emulator: Emulator; readonly copy: ReturnType<typeof makeWorkCopy>; readonly python: string }
     | undefined;
-  const { step, inFolder } = makeSteps(() => started?.emulator);
-  const running = () => {
-    if (!started) throw new Error('The emulator has not started.');
-    return started;
+  const { step, inFolder } = makeSteps(() => session?.emulator);
+  const current = () => {
+    if (!session) throw new Error('The emulator has not started.');
+    return session;
   };
-  const [emulator, copy, python] = [() => running().emulator, () => running().copy, () => running().python];
+  const [emulator, copy, python] = [() => current().emulator, () => current().copy, () => current().python];
 
   step(
     'start the emulator, and install the emulator and cfn-lint if necessary',
     async () => {
       const python = await pythonEnvironment('deployment', pythonRequirements);
       const emulator = await startEmulator(python, inFolder('emulator'));
-      started = { emulator, copy: makeWorkCopy(inFolder(), emulator.environment, commandLimit), python };
+      session = { emulator, copy: makeWorkCopy(inFolder(), emulator.environment, commandLimit), python };
       for (const [stage, values] of Object.entries(stages)) copy().configure(stage, values);
       return emulator.endpoint;
     },
@@ -45,7 +45,7 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
     ...{ stacksOf, statesOf, preflight, ops, createAccounts, cacheControl },
   };
 
-  /** Deploys a stage. @param options - additional options of `cdk deploy`. */
+  /** Deploys a stage. @param options - additional options for `cdk deploy`. */
   function deploy(stage: string, ...options: readonly string[]): Promise<CommandResult> {
     const files = ['--outputs-file', outputsFileOf(stage), '--output', assemblyOf(stage)];
     return copy().cdk('deploy', '--all', '-c', `stage=${stage}`, '--require-approval', 'never', ...files, ...options);
@@ -110,7 +110,7 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
     ] as const;
   }
 
-  /** Returns the Cache-Control of a stage's key set. Tests change this value to detect which version runs. */
+  /** Returns the Cache-Control header of a stage's key set. Tests change its value to detect which version runs. */
   async function cacheControl(stage: string): Promise<string | null> {
     return (await fetch(`${outputsOf(stage).AuthUrl}/.well-known/jwks.json`)).headers.get('cache-control');
   }
@@ -127,7 +127,7 @@ export const commandLimit = 240_000;
 
 /** Creates a function that registers steps. After the last step, it stops the emulator. */
 function makeSteps(emulatorOf: () => Emulator | undefined) {
-  const started = performance.now();
+  const startedAt = performance.now();
   let folder = '';
   let failed: string | undefined;
 
@@ -137,7 +137,7 @@ function makeSteps(emulatorOf: () => Emulator | undefined) {
 
   afterAll(async () => {
     const emulator = emulatorOf();
-    console.log(`${secondsSince(started)} s  total`);
+    console.log(`${secondsSince(startedAt)} s  total`);
     if (failed !== undefined && emulator) console.log(`The last lines of the emulator's log:\n${emulator.tail(60)}`);
     await emulator?.stop();
     rmSync(folder, { recursive: true, force: true });

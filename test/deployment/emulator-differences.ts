@@ -21,7 +21,7 @@ export const recordedResources: readonly { readonly type: string; readonly prope
   { type: 'AWS::CloudWatch::Alarm', property: 'Metrics' },
 ];
 
-/** The end-to-end tests that must fail because of differences, by file and full name. */
+/** The end-to-end tests that must fail because of these differences, by file and full name. */
 export const expectedFailures: readonly (readonly [file: string, test: string])[] = [
   // MiniStack treats every OPTIONS request as a CORS preflight and returns 403. An HTTP API without CORS passes it to the function.
   ...['token', 'revoke', 'introspect'].map(
@@ -30,8 +30,8 @@ export const expectedFailures: readonly (readonly [file: string, test: string])[
   // Every message has the same sender. On AWS and in local runs, the sender is the principal that sent the message.
   [
     'rejected-events.e2e.test.ts',
-    'a subscription with a filter by sender receives only the notices of all sessions of that role',
+    'a subscription with a filter for one role receives only notices about events from that role',
   ],
   // The response header and the event of a request have different ids. API Gateway and local runs use the same id.
-  ['requests.e2e.test.ts', 'an error response has its request id also in the body'],
+  ['requests.e2e.test.ts', 'the body of an error response contains the request id'],
 ];

@@ -1,8 +1,8 @@
 """
 Starts MiniStack (https://pypi.org/project/ministack/) with stubs for the resource types that it lacks.
 
-EMULATOR_RECORDED is a JSON list of the resources that MiniStack does not support: a type, or a type and a property. A stub only
-assigns an id to these resources. When standard input closes, the parent process has ended, so MiniStack and all functions are killed.
+EMULATOR_RECORDED is a JSON list of the unsupported resources. Each entry has a type, and may have a property. A stub only assigns an id.
+When standard input closes, the parent process has ended, so this program kills MiniStack, all functions and itself.
 """
 
 import json

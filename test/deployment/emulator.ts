@@ -114,7 +114,7 @@ function endGroup({ pid }: ChildProcess): void {
 async function untilReady(child: ChildProcess, endpoint: string): Promise<void> {
   const deadline = Date.now() + startLimit;
   while (Date.now() < deadline) {
-    if (child.exitCode !== null) throw new Error(`It exited with code ${child.exitCode}.`);
+    if (child.exitCode !== null) throw new Error(`MiniStack exited with code ${child.exitCode}.`);
     try {
       if ((await fetch(`${endpoint}/_ministack/health`)).ok) return;
     } catch {
@@ -122,8 +122,8 @@ async function untilReady(child: ChildProcess, endpoint: string): Promise<void> 
     }
     await pause(100);
   }
-  throw new Error(`It did not respond within ${startLimit} ms.`);
+  throw new Error(`MiniStack did not respond within ${startLimit} ms.`);
 }
 
-/** The time limit of the start, in milliseconds. On an idle machine, the start takes 2 s. */
+/** The time limit for the start, in milliseconds. On an idle machine, MiniStack starts in 2 s. */
 const startLimit = 60_000;

@@ -27,7 +27,7 @@ export async function runEndToEnd(emulator: Emulator, outputsFile: string) {
     EMISSOR_HOSTS: emulator.hostsFile,
     EMISSOR_ATTEMPTS: String(attempts),
   };
-  // Tests share a dead-letter queue, and its readers hide messages from each other. Other drills use the processors.
+  // Readers of the shared dead-letter queue hide messages from each other, so tests may need a retry. Other drills slow down the tests.
   const options = ['--retry=1', '--testTimeout=180000'];
   const reportFile = `${outputsFile}.report.json`;
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`];
@@ -41,7 +41,7 @@ export async function runEndToEnd(emulator: Emulator, outputsFile: string) {
   return { counts: countsOf(tests), retried, problems: problemsIn(tests), output };
 }
 
-/** The tests that read the log of a local run. A deployed stage has no such file. */
+/** The suite that reads the log file of a local run. A deployed stage has no such file. */
 const localSuite = 'secrets.e2e.test.ts';
 
 interface ReportedTest {
@@ -56,7 +56,7 @@ function countsOf(tests: readonly ReportedTest[]): Readonly<Record<ReportedTest[
   return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
 }
 
-/** Returns the problems that are not known differences of the emulator, with one line for each. */
+/** Returns one line for each problem that is not a known difference between the emulator and AWS. */
 function problemsIn(tests: readonly ReportedTest[]): readonly string[] {
   const isExpected = (test: ReportedTest) =>
     expectedFailures.some(([file, name]) => file === test.file && name === test.name);
@@ -72,8 +72,8 @@ function problemsIn(tests: readonly ReportedTest[]): readonly string[] {
       ? []
       : [`emulator-differences.ts lists "${name}" of ${file}, but its status is ${status}.`];
   });
-  const none = countsOf(tests).passed === 0 ? ['No end-to-end test passed.'] : [];
-  return [...unexpected, ...skipped, ...obsolete, ...none];
+  const noneMessages = countsOf(tests).passed === 0 ? ['No end-to-end test passed.'] : [];
+  return [...unexpected, ...skipped, ...obsolete, ...noneMessages];
 }
 
 /** Returns the tests of a suite. A suite that failed to load or set up counts as a failed test. */

@@ -30,8 +30,8 @@ const operatorValues = {
   alarmRecipients: ['ops@example.com'],
 };
 
-/** The retained resources of the destroyed `prod`. */
-let retained: readonly string[] = [];
+/** The resources that remain after the destruction of `prod`. */
+let retainedNames: readonly string[] = [];
 
 const drill = makeDrill({ dev: { ...trialValues, ...smokeValues }, prod: { ...trialValues, ...operatorValues } });
 const { step, emulator, copy, python, deploy, assemblyOf, outputsFileOf, outputsOf, stacksOf, statesOf } = drill;
@@ -43,7 +43,7 @@ step('dev: deploy', async () => {
   return countOf(await emulator().inventory.identities());
 });
 
-step('prod: the first deployment fails, and its stack rolls back', async () => {
+step('prod: the first deployment fails, and the Auth stack rolls back', async () => {
   const composition = 'lambdas/auth/keys/rotate-keys.composition.ts';
   const start = 'return async function runRotation(): Promise<readonly RotationResult[]> {';
   const undo = copy().edit(composition, start, `${start} if (Date.now() > 0) throw new Error('broken on purpose');`);
@@ -80,7 +80,7 @@ step('prod: an alarm notifies the topic of its severity only when it fires', asy
   };
   const withoutData = MetricAlarms.filter(({ TreatMissingData }) => TreatMissingData === 'breaching');
   const others = MetricAlarms.filter(alarm => !withoutData.includes(alarm));
-  // After a first deployment, CloudWatch changes the states in this order.
+  // After a first deployment, CloudWatch changes the alarm states in this order.
   await change(withoutData, 'ALARM');
   await change(others, 'OK');
   await change(withoutData, 'OK');
@@ -135,10 +135,10 @@ step('prod: a deployment of a changed value and a changed function replaces no r
   await makeServiceClient(outputsOf('prod')).getTokens(passwordGrant(client, user));
   const response = await fetch(`${outputsOf('prod').BaseUrl}/v1/webhooks`);
   expect(await response.json()).toMatchObject({ type: `${docsUrl}#token_missing` });
-  return 'the same tables, keys, queues, logs and APIs, and a login of an existing user';
+  return 'the same tables, keys, queues, logs and APIs, and a login by an existing user';
 });
 
-step('dev: the commands of the runbook restore deleted users from a restored table', async () => {
+step('dev: the commands in the runbook restore deleted users from a restored table', async () => {
   const [client, user] = await createAccounts('dev', 'lost');
   const kinds = ['users', 'credentials'];
   const [block = ''] = blocksOf(readPage('docs/runbook.md'), 'Restoring');
@@ -169,7 +169,7 @@ step('dev: the commands of the runbook restore deleted users from a restored tab
   return undefined;
 });
 
-step('prod: the commands of the runbook subscribe an alarm recipient', async () => {
+step('prod: the commands in the runbook subscribe an alarm recipient', async () => {
   const [block = ''] = blocksOf(readPage('docs/runbook.md'), 'A recipient who never confirmed');
   const [list = '', addRecipient = '', ...others] = block.split('\n');
   expect(others).toEqual([]);
@@ -214,7 +214,7 @@ step('prod: destroy retains stateful resources and does not change dev', async (
   expect([...after.keys()]).toEqual(expect.arrayContaining([...devNames, ...stateful]));
   expect([...after.keys()].filter(name => name.includes('Emissor-prod-') && !stateful.includes(name))).toEqual([]);
   expect((await fetch(`${outputsOf('dev').AuthUrl}/.well-known/jwks.json`)).status).toBe(200);
-  retained = stateful;
+  retainedNames = stateful;
   return `${stateful.length} tables, queues, keys and log groups retained`;
 });
 
@@ -228,7 +228,7 @@ step('dev: destroy deletes all resources of dev', async () => {
   await ops('dev', ['smoke', 'remove', '--yes']);
   succeeded(await copy().cdk('destroy', '--all', '--force', '--app', assemblyOf('dev')));
   expect([...(await emulator().inventory.stacks()).keys()]).toEqual(['CDKToolkit']);
-  expect([...(await emulator().inventory.identities()).keys()].sort()).toEqual([...retained].sort());
+  expect([...(await emulator().inventory.identities()).keys()].sort()).toEqual([...retainedNames].sort());
   return undefined;
 });
 
@@ -236,7 +236,7 @@ function countOf(names: ReadonlyMap<string, unknown>): string {
   return `${names.size} tables, queues, log groups, keys, topics and functions`;
 }
 
-/** Returns the names of the stateful resources of a stage, in the form of the inventory. */
+/** Returns the names of a stage's stateful resources, in the format of the inventory. */
 async function statefulNames(stage: string): Promise<readonly string[]> {
   const resources = await Promise.all(stacksOf(stage).map(emulator().inventory.resources));
   return resources.flat().flatMap(({ ResourceType = '', PhysicalResourceId = '' }) => {
@@ -247,7 +247,7 @@ async function statefulNames(stage: string): Promise<readonly string[]> {
   });
 }
 
-/** Subscribes to a topic. `alarms` returns the sorted names of the alarms that it published since the last call. */
+/** Subscribes to a topic. `alarms` returns the sorted names of the alarms that the topic published since the last call. */
 async function subscribe(topicArn: string) {
   const { settings } = emulator();
   const { receive, stop } = await subscribeQueue(new SQSClient(settings), new SNSClient(settings), topicArn);

@@ -11,14 +11,14 @@ const [good, bad, fixed] = ['public, max-age=300', 'public, max-age=1', 'public,
 const change = (cacheControl: string) =>
   copy().edit('lambdas/auth/endpoints/discovery.ts', `'${good}'`, `'${cacheControl}'`);
 
-interface Listed {
+interface ReleaseList {
   readonly releases: readonly { readonly release: string; readonly running: number }[];
   readonly functions: readonly { readonly function: string; readonly version: number; readonly release: string }[];
 }
-const list = () => ops<Listed>('dev', ['rollback']);
+const list = () => ops<ReleaseList>('dev', ['rollback']);
 const rollBackTo = (release: string) =>
   ops<{ moved: { function: string }[]; next: string }>('dev', ['rollback', release, '--yes']);
-/** The release of the good functions, and the command for the next deployment. */
+/** The good release, and the command for the next deployment. */
 const state = { release: '', next: '' };
 
 step('dev: deploy', async () => {

@@ -6,7 +6,7 @@ import { root, runNode } from '../support/run-node.ts';
 /**
  * Copies the files of this tree that Git tracks or would add, with uncommitted changes, and links `node_modules`. Tests change the copy.
  *
- * @param environment - the environment variables of every command, with the addresses and credentials of an emulator
+ * @param environment - the environment variables for every command, with the address and credentials of an emulator
  */
 export function makeWorkCopy(folder: string, environment: Readonly<Record<string, string>>, limit: number) {
   const directory = path.join(folder, 'tree');
@@ -17,7 +17,7 @@ export function makeWorkCopy(folder: string, environment: Readonly<Record<string
     cpSync(path.join(root, file), path.join(directory, file));
   }
   symlinkSync(path.join(root, 'node_modules'), path.join(directory, 'node_modules'));
-  // The label of a release contains the commit and a hash of uncommitted changes.
+  // The copy needs a commit, because the label of a release contains it.
   const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: directory, stdio: 'pipe' });
   git('init', '--quiet');
   writeFileSync(path.join(directory, '.git/info/exclude'), 'node_modules\n');

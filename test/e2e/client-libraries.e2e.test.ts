@@ -6,7 +6,7 @@ import type { Client, User } from '../../tools/support/accounts.ts';
 import { createClient, createUser } from '../support/e2e-service.ts';
 import { authUrl, baseUrl, registerSecret } from '../support/e2e-target.ts';
 
-// The client libraries of integrators send all requests here. In a local run, {auth_url} uses plain HTTP, which strict libraries must allow.
+// Client libraries send all requests. In a local run, {auth_url} uses plain HTTP, which strict libraries allow only with an option.
 
 const isPlain = authUrl.startsWith('http:');
 

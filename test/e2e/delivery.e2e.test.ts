@@ -26,7 +26,7 @@ interface Sample {
 
 const page = readPage('docs/en/events.md');
 
-/** A sample of every event with the exact body that its receiver gets: the documented body, or one with the maximum id. */
+/** A sample of every event with the exact body for the receiver: the documented body, or a body with the maximum id. */
 const samples: readonly Sample[] = EVENT_NAMES.map(event => {
   const [body = ''] = blocksOf(page, event).map(block => block.replace('https://demandas.example.com', demandsUrl));
   if (event !== 'demanda.finalizada') return { published: { event, ...businessEvents.exampleValues }, body };
@@ -80,7 +80,7 @@ describeWith(['names'], 'a delivery', () => {
     },
   );
 
-  it('has the registered autorizacao, and goes to the current URL of its webhook', async () => {
+  it('contains the registered autorizacao, and goes to the current URL of its webhook', async () => {
     const session = await openSession(client);
     const { account } = session.user;
     const autorizacao = `Chave: "${unique()}" ~ \\ x`;

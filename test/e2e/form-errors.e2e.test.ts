@@ -20,11 +20,11 @@ interface Request {
   readonly body?: Form | string | Uint8Array<ArrayBuffer>;
 }
 
-/** Changes a form that the endpoint accepts into a request that it rejects. */
-type Rejected = (form: Form, fixture: Fixture) => Request;
+/** Changes a form that the endpoint accepts into a request that the endpoint rejects. */
+type MakeRequest = (form: Form, fixture: Fixture) => Request;
 
 /** Rejected requests, by case and title. */
-type Cases = { readonly [Case in OAuthCase]?: Readonly<Record<string, Rejected>> };
+type Cases = { readonly [Case in OAuthCase]?: Readonly<Record<string, MakeRequest>> };
 
 const formType = { 'content-type': 'application/x-www-form-urlencoded' };
 const encode = (fields: Form) => new URLSearchParams(fields).toString();
@@ -40,13 +40,13 @@ const drop =
   (form: Form) => ({ body: without(form, ...names) });
 /** Sends the credentials of the client in a header, and additional fields in the form. */
 const header =
-  (authorization: string | ((fixture: Fixture) => string), more: (form: Form) => Form = () => ({})): Rejected =>
+  (authorization: string | ((fixture: Fixture) => string), more: (form: Form) => Form = () => ({})): MakeRequest =>
   (form, fixture) => ({
     headers: { ...formType, authorization: typeof authorization === 'string' ? authorization : authorization(fixture) },
     body: { ...without(form, 'client_id', 'client_secret'), ...more(form) },
   });
-const rows = (titles: readonly string[], rejected: (title: string) => Rejected) =>
-  Object.fromEntries(titles.map(title => [title, rejected(title)]));
+const rows = (titles: readonly string[], makeRequest: (title: string) => MakeRequest) =>
+  Object.fromEntries(titles.map(title => [title, makeRequest(title)]));
 
 /** The requests that all three endpoints reject. */
 const shared: Cases = {
@@ -129,7 +129,7 @@ const shared: Cases = {
     'percent-encoded bytes that are not UTF-8': header(basic('id', '%ff')),
     'invalid UTF-8': header(`Basic ${Buffer.from([0xff, 0x3a, 0xff]).toString('base64')}`),
     'only the scheme': header('Basic'),
-    'two headers, joined as by a gateway': header(fixture => `${ownBasic(fixture)},${ownBasic(fixture)}`),
+    'two headers, joined like a gateway does': header(fixture => `${ownBasic(fixture)},${ownBasic(fixture)}`),
   },
   // The response is the same for every reason.
   client_rejected: {
@@ -144,13 +144,13 @@ const shared: Cases = {
 };
 
 const refresh =
-  (tokenOf: string | ((refreshToken: string) => string)): Rejected =>
+  (tokenOf: string | ((refreshToken: string) => string)): MakeRequest =>
   (_, { client, refreshToken }) => ({
     body: refreshGrant(client, typeof tokenOf === 'string' ? tokenOf : tokenOf(refreshToken)),
   });
 
 // RFC 7009 section 2.1, RFC 7662 section 2.1
-const ofTokens: Cases = { token_missing: { 'no token': drop('token'), 'an empty token': set({ token: '' }) } };
+const tokenErrors: Cases = { token_missing: { 'no token': drop('token'), 'an empty token': set({ token: '' }) } };
 
 const cases: Readonly<Record<'token' | 'revoke' | 'introspect', Cases>> = {
   token: {
@@ -220,17 +220,17 @@ const cases: Readonly<Record<'token' | 'revoke' | 'introspect', Cases>> = {
     },
   },
   revoke: {
-    ...ofTokens,
+    ...tokenErrors,
     token_of_another_client: {
       'a refresh token': (_, { passwordOnly, refreshToken }) => ({ body: withToken(passwordOnly, refreshToken) }),
     },
   },
-  introspect: ofTokens,
+  introspect: tokenErrors,
 };
 
 const listOf = (cases: Cases) =>
-  Object.entries(cases).flatMap(([reported, requests]) =>
-    Object.entries(requests).map(([title, rejected]) => ({ reported: reported as OAuthCase, title, rejected })),
+  Object.entries(cases).flatMap(([name, requests]) =>
+    Object.entries(requests).map(([title, makeRequest]) => ({ name: name as OAuthCase, title, makeRequest })),
   );
 
 describe.each(['token', 'revoke', 'introspect'] as const)('/oauth/v1/%s rejects', endpoint => {
@@ -254,9 +254,9 @@ describe.each(['token', 'revoke', 'introspect'] as const)('/oauth/v1/%s rejects'
     return { status: response.status, headers: Object.fromEntries(response.headers), text: responseText };
   };
 
-  it.each([...listOf(shared), ...listOf(cases[endpoint])])('$reported: $title', async ({ reported, rejected }) => {
-    const [status, error, error_description] = oauthCases[reported];
-    const response = await send(rejected(form, fixture));
+  it.each([...listOf(shared), ...listOf(cases[endpoint])])('$name: $title', async ({ name, makeRequest }) => {
+    const [status, error, error_description] = oauthCases[name];
+    const response = await send(makeRequest(form, fixture));
     expect([response.status, JSON.parse(response.text)]).toEqual([status, { error, error_description }]);
     expect(error_description).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/); // RFC 6749 section 5.2
     expect(response.headers).toMatchObject({
@@ -278,17 +278,17 @@ describe.each(['token', 'revoke', 'introspect'] as const)('/oauth/v1/%s rejects'
 });
 
 it('the tables contain every error case of a form', () => {
-  const reported = Object.keys({ ...shared, ...cases.token, ...cases.revoke, ...cases.introspect });
+  const tested = Object.keys({ ...shared, ...cases.token, ...cases.revoke, ...cases.introspect });
   const others = ['client_rate_limit', 'dependency_unavailable', 'internal_error']; // unit tests cover these cases
   const ofPaths = ['method_not_get', 'not_found']; // requests.e2e.test.ts covers these cases
-  expect([...reported, ...others, ...ofPaths].sort()).toEqual(Object.keys(oauthCases).sort());
+  expect([...tested, ...others, ...ofPaths].sort()).toEqual(Object.keys(oauthCases).sort());
 });
 
 function withToken({ clientId: client_id, clientSecret: client_secret }: Fixture['client'], token: string): Form {
   return { client_id, client_secret, token };
 }
 
-/** Creates the clients, users and tokens of the requests. */
+/** Creates the clients, users and tokens for the requests. */
 async function makeFixture() {
   const [client, passwordOnly, refreshOnly, narrowClient, disabledClient, boundClient, user, disabledUser, member] =
     await Promise.all([

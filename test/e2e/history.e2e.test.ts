@@ -34,7 +34,7 @@ describeWith(['names'], 'the history of a webhook', () => {
     callApi(method, base + path, { token: session.token, ...(body === undefined ? {} : { body }) });
   const account = () => session.user.account;
 
-  /** Publishes an event to which the receiver responds with 410, which suspends the webhook. Returns the id of the held delivery. */
+  /** Suspends the webhook by publishing an event to which the receiver responds with 410. Returns the id of the held delivery. */
   const suspendByEvent = async (): Promise<string> => {
     receiver.script('/history', { status: 410 });
     const id = await publish(account(), { event: evento, id_demanda: 2 });
@@ -44,7 +44,7 @@ describeWith(['names'], 'the history of a webhook', () => {
     return id;
   };
 
-  it('shows a signed test delivery, and masks the credential in the response of its receiver', async () => {
+  it("shows a signed test delivery, and masks the credential in the receiver's response", async () => {
     receiver.script('/history', { status: 200, body: '{"h":"Bearer s3cr3t\\/t0ken"}' }, { status: 200 });
     const { status, json } = await call('POST', '/teste');
     expect(status).toBe(202);
@@ -64,7 +64,7 @@ describeWith(['names'], 'the history of a webhook', () => {
     expectProblem(await call('POST', `/entregas/${json?.id}/reenvio`), 409, 'test_delivery');
   });
 
-  it('replays the deliveries that were held while the webhook was suspended', async () => {
+  it('contains the deliveries held during a suspension, which a replay sends after the reactivation', async () => {
     const held = await suspendByEvent();
     expectProblem(await call('POST', `/entregas/${held}/reenvio`), 409, 'webhook_suspended');
     expect((await call('POST', '/reativacao')).status).toBe(200);

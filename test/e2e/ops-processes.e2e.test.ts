@@ -10,13 +10,13 @@ import { newAccount } from '../support/e2e-service.ts';
 import { run } from '../support/e2e-target.ts';
 import { passwordHashing } from '../support/password-hashing.ts';
 
-// test/unit/ops tests the commands in the process of the tests. These tests run them in a separate process, like an operator.
+// test/unit/ops tests the commands in the test process. These tests run the commands in a separate process, like an operator does.
 it.each([
   ['users', 'disable', 'nobody'],
   ['--json', 'keys', 'rotate', '--revoke'],
   ['publish', '--account', 'a', '--event', 'x', '--demand', '1', '--password=secret'],
   ['deliveries', 'replay', '--help'],
-])('ops has the same output in a separate process as in the process of the tests: %s %s', async (...words) => {
+])('ops prints the same output in a separate process as in the test process: %s %s', async (...words) => {
   const args = ['--outputs', run.outputsFile, ...words];
   const expected = await runOpsInProcess(args);
   expect(expected.stdout + expected.stderr).not.toBe('');

@@ -22,7 +22,7 @@ import {
 } from '../support/e2e-service.ts';
 import { describeWith, registerSecret, until } from '../support/e2e-target.ts';
 
-// test/unit/ops tests the commands. These tests check their effect on the service.
+// test/unit/ops tests the commands. These tests check the effects of the commands on the service.
 
 const evento = 'demanda.criada';
 
@@ -78,7 +78,7 @@ it('a user logs in with the exact password, including spaces, or with the passwo
   expect((await postForm('token', passwordGrant(client, { ...imported, password: 'wrong' }))).status).toBe(400);
 });
 
-interface Found {
+interface FindResult {
   readonly verdict: string;
   readonly why: string;
 }
@@ -86,8 +86,8 @@ interface Found {
 /** Finds an event, and retries, because the log becomes searchable shortly after the service processes the event. */
 const findEvent = (...reference: string[]) =>
   until(`a verdict on ${reference.join(' ')}`, async () => {
-    const found = await ops<Found>(['events', 'find', ...reference]);
-    return found.verdict === 'unknown' ? undefined : found;
+    const result = await ops<FindResult>(['events', 'find', ...reference]);
+    return result.verdict === 'unknown' ? undefined : result;
   });
 
 /** Returns the output of a `dlq` command, and retries, because other readers of the queue may temporarily hide the message. */
@@ -95,7 +95,7 @@ const onceVisible = (...words: string[]) =>
   until(`dlq ${words.join(' ')}`, () => ops<object>(['dlq', ...words]).catch(() => undefined));
 
 describeWith(['names'], 'an event that an operator publishes', () => {
-  it('is delivered, and events find returns it for each of its ids', async () => {
+  it('is delivered, and `events find` returns it for each of its ids', async () => {
     const receiver = await startReceiver('ops');
     onTestFinished(() => receiver.stop());
     const session = await openSession(await createClient());
@@ -115,7 +115,7 @@ describeWith(['names'], 'an event that an operator publishes', () => {
 });
 
 describeWith(['engines'], 'an event without a delivery', () => {
-  it('has its verdict in the log, either "no webhook" or "rejected"', async () => {
+  it('has the verdict "no webhook" or "rejected" from the log', async () => {
     const account = newAccount();
     const messageId = await send(
       JSON.stringify({ id_conta: account, event: evento, id_demanda: 1, id: 'nobody' }),
@@ -127,8 +127,8 @@ describeWith(['engines'], 'an event without a delivery', () => {
 
     const rejected = await send(JSON.stringify({ id_conta: account, event: evento, id: 'bad' }), account);
     const why = expect.stringMatching(/as malformed \(id_demanda: /);
-    const found = { verdict: 'rejected', why, messageId: rejected, deliveryId: deliveryId(account, evento, 'bad') };
-    expect(await findEvent(rejected)).toMatchObject(found);
+    const rejection = { verdict: 'rejected', why, messageId: rejected, deliveryId: deliveryId(account, evento, 'bad') };
+    expect(await findEvent(rejected)).toMatchObject(rejection);
     await until('its line in the log', async () => {
       const { why } = await findEvent(rejected);
       return why.includes(`"dlq show ${rejected}`) || undefined;

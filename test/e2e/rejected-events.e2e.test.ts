@@ -24,7 +24,7 @@ async function subscribe(filterPolicy?: object) {
   return { received, stop: queue.stop };
 }
 
-/** Sends copies of a message until a notice arrives for one of them. Other tests may have used up the notices of this minute. */
+/** Sends copies of a message until a notice arrives for one of them. Other tests may have exhausted the limit of notices for this minute. */
 const noticeOf = async (queue: Notices, body: string, sender: string) => {
   const messageIds: string[] = [];
   for (let tries = 1; ; tries++) {
@@ -41,7 +41,7 @@ const noticeOf = async (queue: Notices, body: string, sender: string) => {
 
 const options = { timeout: 120_000 };
 
-describeWith(['engines'], 'the notice of a rejected event', () => {
+describeWith(['engines'], 'the notice about a rejected event', () => {
   let queue: Notices;
   beforeAll(async () => {
     queue = await subscribe();
@@ -65,8 +65,8 @@ describeWith(['engines'], 'the notice of a rejected event', () => {
   });
 });
 
-describeWith(['engines'], 'a subscription with a filter by sender', () => {
-  it('receives only the notices of all sessions of that role', options, async () => {
+describeWith(['engines'], 'a subscription with a filter for one role', () => {
+  it('receives only notices about events from that role', options, async () => {
     const [roleId, other] = [`AROA${unique()}`, `AROA${unique()}`];
     const queue = await subscribe({ sender: [{ prefix: roleId }] });
     const others = await subscribe({ sender: [{ prefix: other }] });

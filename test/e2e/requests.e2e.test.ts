@@ -12,20 +12,17 @@ const urls = [
 ].map(url => url.replace('{id}', 'id'));
 
 // RFC 9110 sections 9.3.2 and 15.5.6, RFC 9728 section 5.1.
-it.each(urls)(
-  'the gateway passes each method of %s to a function, and returns 404 with a trailing slash',
-  async url => {
-    const patch = await fetch(url, { method: 'PATCH' });
-    expect([patch.status, patch.headers.get('allow')]).toEqual([405, expect.stringMatching(/^(?:GET, HEAD|POST)/)]);
-    const expected = url.includes('/.well-known/') ? 200 : url.startsWith(authUrl) ? 400 : 401;
-    for (const method of patch.headers.get('allow')?.split(', ') ?? []) {
-      const { status, headers } = await fetch(url, { method });
-      expect([method, status]).toEqual([method, expected]);
-      if (status === 401) expect(headers.get('www-authenticate')).toContain(`resource_metadata="${metadata}"`);
-    }
-    expect((await fetch(`${url}/`, { method: 'POST' })).status).toBe(404);
-  },
-);
+it.each(urls)('each method of %s reaches a function, and the path with a trailing slash returns 404', async url => {
+  const patch = await fetch(url, { method: 'PATCH' });
+  expect([patch.status, patch.headers.get('allow')]).toEqual([405, expect.stringMatching(/^(?:GET, HEAD|POST)/)]);
+  const expected = url.includes('/.well-known/') ? 200 : url.startsWith(authUrl) ? 400 : 401;
+  for (const method of patch.headers.get('allow')?.split(', ') ?? []) {
+    const { status, headers } = await fetch(url, { method });
+    expect([method, status]).toEqual([method, expected]);
+    if (status === 401) expect(headers.get('www-authenticate')).toContain(`resource_metadata="${metadata}"`);
+  }
+  expect((await fetch(`${url}/`, { method: 'POST' })).status).toBe(404);
+});
 
 it('{base_url} publishes the issuer of its tokens, with a cache lifetime of 1 hour (RFC 9728)', async () => {
   const response = await fetch(metadata);
@@ -51,7 +48,7 @@ it('every response of both hosts has a unique request id', async () => {
   expect(new Set(ids).size).toBe(responses.length);
 });
 
-it('an error response has its request id also in the body', async () => {
+it('the body of an error response contains the request id', async () => {
   const response = await callApi('GET', '/v1/webhooks');
   expectProblem(response, 401, 'token_missing');
   expect(response.json?.requisicao).toBe(response.headers.get('apigw-requestid'));

@@ -9,7 +9,7 @@ import { createClient, openSession, publish, register, untilSettled } from '../s
 import { describeWith, run } from '../support/e2e-target.ts';
 
 const attempts = run.attempts ?? 0;
-/** The time limit for all attempts of a delivery, of which one may time out, in milliseconds. */
+/** The time limit for all attempts of a delivery, in milliseconds. One attempt may time out. */
 const exhaustionLimit = 40_000 + attempts * 5_000;
 
 let client: Client;
@@ -33,7 +33,7 @@ describeWith(['names', 'schedule'], 'a failed attempt', () => {
     ['a reset connection', 'reset'],
   ];
 
-  it.concurrent.each(failures)('with %s is retried with the same id and a new signature', async (_, failure) => {
+  it.concurrent.each(failures)('with %s is retried with the same id and a valid signature', async (_, failure) => {
     const path = `/${unique()}`;
     receiver.script(path, failure, { status: 200 });
     const session = await openSession(client);

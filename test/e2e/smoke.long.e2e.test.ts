@@ -5,7 +5,7 @@ import type { OpsResult } from '../../tools/support/ops.ts';
 import { ops, runOps, startOps } from '../support/e2e-ops.ts';
 import { outputs, run } from '../support/e2e-target.ts';
 
-/** Returns the records that a test did not delete in the reserved account, except the client and user of a stage. */
+/** Returns the records that a test left in the reserved account, except the stored client and user of the stage. */
 const remainingRecords = async (): Promise<readonly unknown[]> => {
   const lists = await Promise.all(['clients', 'users'].map(noun => ops<{ accountId: string }[]>([noun, 'list'])));
   const records = lists.map(list => list.filter(({ accountId }) => accountId === '_smoke'));
@@ -28,7 +28,7 @@ describe('ops smoke', () => {
     expect(await remainingRecords()).toEqual([]);
   });
 
-  // Bug: the smoke test sent requests for this machine to a proxy.
+  // Bug: the smoke test sent requests for this machine through a proxy.
   it.each([{ NODE_USE_ENV_PROXY: '1' }, { NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --use-env-proxy` }])(
     'passes with %o and a proxy that does not respond',
     async node => {
@@ -50,7 +50,7 @@ describe('ops smoke', () => {
   });
 });
 
-/** Runs the smoke test in a separate process. Interrupts it twice after `marker` in its output, as npm does with Ctrl-C. */
+/** Runs the smoke test in a separate process. Interrupts it twice after its output contains `marker`, as npm does with Ctrl-C. */
 async function interruptAfter(marker: string): Promise<OpsResult> {
   const child = startOps(['--outputs', run.outputsFile, 'smoke']);
   const stderr = text(child.stderr);

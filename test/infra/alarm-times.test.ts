@@ -16,7 +16,7 @@ const alarms = new Map(
     .filter(([id]) => id.startsWith('Alarms')) // test/infra/releases.test.ts tests the alarms of releases
     .map(([id, { Properties }]) => [withoutHash(id).slice('Alarms'.length), Properties as AlarmProperties]),
 );
-const fired = new Set<string>();
+const firedAlarms = new Set<string>();
 const alarmOf = (name: string): AlarmProperties => {
   const alarm = alarms.get(name);
   if (!alarm) throw new Error(`There is no alarm ${name}.`);
@@ -30,7 +30,7 @@ const addTo = (metrics: Metrics, name: string): Add => {
   return (...values) => metric && metrics.add(metric, Date.now(), ...values);
 };
 
-/** Runs steps of 1 minute by default. Returns the numbers of the steps after which the alarm was active. */
+/** Runs steps, which last 1 minute by default. Returns the numbers of the steps after which the alarm was active. */
 const activeSteps = async (
   name: string,
   metrics: Metrics,
@@ -46,11 +46,11 @@ const activeSteps = async (
     vi.setSystemTime(end);
     if (isAlarmActive(alarm, metrics, end)) active.push(step);
   }
-  if (active.length > 0) fired.add(name);
+  if (active.length > 0) firedAlarms.add(name);
   return active;
 };
 
-/** Returns the minute of the faults in which an alarm fired. The faults last 1 hour, with an event every 10 minutes. */
+/** Returns how many minutes after the start of the faults an alarm fired. The faults last 1 hour. An event arrives every 10 minutes. */
 const firstAlarm = async (name: string, change: (stage: Stage, at: number) => unknown): Promise<number | undefined> => {
   const metrics = collectMetrics();
   const stage = await startDelivery(metrics);
@@ -67,11 +67,11 @@ const firstAlarm = async (name: string, change: (stage: Stage, at: number) => un
   return first && first - warmUp;
 };
 
-/** The minutes before the faults, in which some alarms fire because a new stage has no values yet. */
+/** The minutes before the faults. Some alarms fire during this time, because a new stage has no metrics yet. */
 const warmUp = 15;
 type Stage = Awaited<ReturnType<typeof startDelivery>>;
 
-describe('an alarm of a stage', () => {
+describe('in a simulated stage,', () => {
   type FaultsAt = (at: number) => Partial<Stage['faults']>;
   const firstWith = (alarm: string, faultsAt: FaultsAt) =>
     firstAlarm(alarm, ({ faults }, at) => Object.assign(faults, faultsAt(at)));
@@ -90,7 +90,7 @@ describe('an alarm of a stage', () => {
   });
 
   it.each<[alarm: string, fault: string, faultsAt: FaultsAt]>([
-    ['NothingDelivered', 'the only receiver is down', () => ({ status: () => 503 })],
+    ['NothingDelivered', 'the only receiver returns 503', () => ({ status: () => 503 })],
     ['RetriesLate', 'a receiver fails once', at => ({ status: () => (at ? 200 : 500) })],
     ['RetriesLate', 'the sweeper misses two sweeps', at => ({ sweeper: at === 20 || at === 30 })],
     ['StoreThrottled', 'the store throttles for two minutes', at => ({ store: at === 20 || at === 21 })],
@@ -101,8 +101,8 @@ describe('an alarm of a stage', () => {
 });
 
 it.each([
-  ['fires in minute 11 if no receiver responds', 0, 11],
-  ['does not fire if every second receiver responds', 1, undefined],
+  ['fires in minute 11 if every attempt fails', 0, 11],
+  ['does not fire if every second attempt succeeds', 1, undefined],
 ])('NothingDelivered with 10 events a minute %s', async (_case, delivered, expected) => {
   const metrics = collectMetrics();
   const stage = await startDelivery(metrics);
@@ -115,7 +115,7 @@ it.each([
   expect(first).toBe(expected);
 });
 
-describe('an alarm on a metric of AWS', () => {
+describe('with samples in its metric,', () => {
   const day = 24 * 60;
   type Feed = (add: Add, at: number) => unknown;
   const firstOf = async (alarm: string, minutes: number, feed: Feed) => {
@@ -126,10 +126,10 @@ describe('an alarm on a metric of AWS', () => {
   };
 
   it.each<[alarm: string, minutes: number, condition: string, feed: Feed]>([
-    ['LoginsFail', 11, 'each request fails, one in 5 minutes', (add, at) => at % 5 === 0 && add(1)],
+    ['LoginsFail', 11, 'every request fails, with one request in 5 minutes', (add, at) => at % 5 === 0 && add(1)],
     // Bug: unknown paths and the gateway's error responses also count as requests, so a scanner suppressed this alarm.
     ['LoginsFail', 3, '12 logins a minute fail among 300 unknown paths', add => add(...Array(12).fill(1), 0)],
-    ['RequestsFail', 11, 'each request fails, one in 5 minutes', (add, at) => at % 5 === 0 && add(1)],
+    ['RequestsFail', 11, 'every request fails, with one request in 5 minutes', (add, at) => at % 5 === 0 && add(1)],
     ['DeadLetters', 11, 'a message arrives after 10 minutes', (add, at) => add(at < 10 ? 0 : 1)],
     ['SmokeFailed', 46, 'the fourth test fails', (add, at) => at % 15 === 0 && add(at === 45 ? 1 : 0)],
     // Bug: CloudWatch counted the last test again in earlier periods, and the alarm fired after 2 hours.
@@ -149,13 +149,13 @@ describe('an alarm on a metric of AWS', () => {
     expect(await firstOf(alarm, 120, feed)).toBeUndefined();
   });
 
-  /** Adds the days until a certificate expires. ACM reports them twice a day. */
+  /** Adds the number of days until a certificate expires. ACM reports this number twice a day. */
   function certificate(add: Add, at: number, days: number): void {
     if (at % (day / 2) === 0) add(days - Math.floor(at / day) * 2);
   }
 });
 
-// Bug: the period was 10 minutes, twice the interval. But a test may start 5 minutes late, and CloudWatch may count it 5 minutes later.
+// Bug: the period was only 10 minutes. A test may start 5 minutes late, and CloudWatch may count the test 5 minutes later.
 describe('SmokeFailed, with a test every 5 minutes,', () => {
   const templates = stageTemplates('prod', { smokeSchedule: '5m' });
   const [resource] = resourcesOf(templates.Smoke, 'AWS::CloudWatch::Alarm');
@@ -170,14 +170,14 @@ describe('SmokeFailed, with a test every 5 minutes,', () => {
     const start = Date.now();
     const count = (started: number) => errors && metrics.add(errors, start + started * minute, 0);
     count(-10);
-    // A test starts every 10 minutes, although it is due every 5 minutes. CloudWatch counts it 5 minutes later.
+    // A test starts every 10 minutes, although it is due every 5 minutes. CloudWatch counts the test 5 minutes later.
     const each = (at: number) => at % 10 === 4 && at - 4 <= last && count(at - 4);
     const [first] = await activeSteps('SmokeFailed', metrics, 60, each, { alarm });
     expect(first).toBe(expected);
   });
 });
 
-describe('an alarm on a metric of the functions', () => {
+describe('with metrics from the functions,', () => {
   const makeError = OAuthError.from(oauthCases);
   const request = { ip: '203.0.113.7', endpoint: 'token' } as const;
   const logErrors = (error: OAuthError, times = 1) => {
@@ -192,12 +192,12 @@ describe('an alarm on a metric of the functions', () => {
     expect(await activeSteps('RefreshTokenReuse', collectMetrics(), 1, reuse)).toEqual([1]);
   });
 
-  // Bug: if a refresh token was reused every 2 minutes, each recipient received 30 mails an hour.
+  // Bug: if a refresh token was reused every 2 minutes, each recipient received 30 e-mails an hour.
   it.each([
     [2, 1],
     [15, 1],
     [20, 3],
-  ])('RefreshTokenReuse with a reuse every %i minutes sends %i mails an hour', async (every, mails) => {
+  ])('RefreshTokenReuse with a reuse every %i minutes sends %i e-mails an hour', async (every, mails) => {
     const each = (at: number) => at % every === 0 && reuse();
     const active = await activeSteps('RefreshTokenReuse', collectMetrics(), 60, each);
     expect(active.filter(step => !active.includes(step - 1))).toHaveLength(mails);
@@ -229,7 +229,7 @@ describe('an alarm on a metric of the functions', () => {
   });
 });
 
-// This is a test instead of a hook, so that a run of a few tests skips it.
+// This is a test instead of a hook, so that a run of selected tests skips it.
 it('every alarm fired in one of the tests above', () => {
-  expect([...alarms.keys()].filter(name => !fired.has(name))).toEqual([]);
+  expect([...alarms.keys()].filter(name => !firedAlarms.has(name))).toEqual([]);
 });

@@ -95,7 +95,7 @@ describe('the alarms of a stage', () => {
     }
   });
 
-  // Bug: each new alarm sent a mail when it became OK, which was 40 mails at the first deployment and 12 at each release.
+  // Bug: each new alarm sent an e-mail when it became OK, so the first deployment sent 40 e-mails, and each release sent 12.
   it('notify the topic of their severity only when they fire', () => {
     for (const alarm of alarms) {
       const topic = partsOf(alarm).severity === 'page' ? 'AlarmTopicsPages' : 'AlarmTopicsTickets';
@@ -107,13 +107,13 @@ describe('the alarms of a stage', () => {
 
 describe('the runbook', () => {
   const text = read('docs/runbook.md');
-  const lines =
+  const format =
     /^\*\*What users notice:\*\* [\s\S]+?\n\n\*\*First command:\*\* `ops (?<command>.+)`\n\n\*\*Likely causes:\*\* (?<causes>[\s\S]+?)\n\n\*\*Fix:\*\*\n- /;
   const sections = new Map(
     [...text.matchAll(/^### (\w+)\n([\s\S]*?)(?=^##)/gm)].map(([, name = '', section = '']) => [name, section]),
   );
   const namesWithCause = (cause: RegExp) =>
-    [...sections].flatMap(([name, section]) => (cause.test(lines.exec(section)?.groups?.causes ?? '') ? [name] : []));
+    [...sections].flatMap(([name, section]) => (cause.test(format.exec(section)?.groups?.causes ?? '') ? [name] : []));
 
   it('has a section for each alarm, and no others', () => {
     expect([...sections.keys()].sort()).toEqual([...new Set(alarms.map(sectionOf))].sort());
@@ -121,7 +121,7 @@ describe('the runbook', () => {
 
   it('has the same four lines in each section, with the first command of the alarm', () => {
     for (const alarm of alarms)
-      expect(lines.exec(sections.get(sectionOf(alarm)) ?? '')?.groups?.command, alarm.AlarmDescription).toBe(
+      expect(format.exec(sections.get(sectionOf(alarm)) ?? '')?.groups?.command, alarm.AlarmDescription).toBe(
         partsOf(alarm).command,
       );
   });
@@ -156,8 +156,8 @@ describe('the runbook', () => {
   });
 });
 
-describe('the topics of pages and tickets', () => {
-  it('send mail to every recipient, without a filter', () => {
+describe('the topics for pages and tickets', () => {
+  it('send e-mail to every recipient, without a filter', () => {
     const alarmRecipients = ['ops@emissor.com.br', 'plantao@emissor.com.br'];
     const { Data } = stageTemplates('prod', { alarmRecipients });
     const subscriptions = Object.values(propertiesOf(Data, 'AWS::SNS::Subscription'));
@@ -185,7 +185,7 @@ describe('the topics of pages and tickets', () => {
   });
 });
 
-// Bug: for a 503 from {base_url}, the message named an alarm that could not fire, and a query without the cause.
+// Bug: for a 503 from {base_url}, the message mentioned an alarm that could not fire, and a query that did not show the cause.
 it('the messages of the smoke test refer only to existing alarms and saved queries', () => {
   const source = read('lambdas/smoke/smoke-test.ts');
   const usedQueries = source.match(/(?<=")[a-z]+\/[a-z ]+(?=")/g) ?? [];

@@ -7,7 +7,7 @@ import { bundleHandlers } from '../../lib/constructs/bundle.ts';
 const root = join(import.meta.dirname, '../..');
 mkdirSync(join(root, '.local'), { recursive: true });
 const directory = mkdtempSync(join(root, '.local/handlers-')); // inside the project, to resolve its packages
-const packages = join(root, '.local/node_modules'); // in a parent of the folder that handlers are bundled in
+const packages = join(root, '.local/node_modules'); // in a parent folder of the temporary bundles
 
 const writePackage = (folder: string, code: string) => {
   mkdirSync(folder, { recursive: true });
@@ -28,7 +28,7 @@ afterAll(() => {
     rmSync(folder, { recursive: true });
 });
 
-it('bundleHandlers rejects a dependency that imports a package deferred by another handler', () => {
+it('bundleHandlers rejects a dependency that imports a package that another handler imports dynamically', () => {
   const defers = writeHandler(
     'defers.handler.ts',
     `export const handler = async () => (await import('jose')).decodeJwt('');`,
@@ -38,8 +38,8 @@ it('bundleHandlers rejects a dependency that imports a package deferred by anoth
   expect(() => bundleHandlers([defers, imports])).toThrow(/imports\.handler\.ts: a dependency imports a package/);
 });
 
-// Bug: esbuild resolved packages from the folder for temporary files before packages of the project.
-it('bundleHandlers ignores packages in the folder for temporary files', () => {
+// Bug: esbuild searched the system's temporary folder for packages before the project.
+it("bundleHandlers ignores packages in the system's temporary folder", () => {
   const temporary = mkdtempSync(join(tmpdir(), 'emissor-bundle-'));
   vi.stubEnv('TMPDIR', temporary);
   try {

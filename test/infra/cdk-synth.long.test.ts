@@ -21,9 +21,9 @@ const usualModules = [
   ...['node:crypto', 'node:fs', 'node:fs/promises', 'node:https', 'node:os'],
   ...['node:path', 'node:stream', 'node:timers/promises'],
 ];
-const resolving = ['node:dns/promises', 'node:net', 'node:timers'];
+const resolverModules = ['node:dns/promises', 'node:net', 'node:timers'];
 
-/** The maximum size of each entry's bundle (its current size, rounded up to 5 KiB), and its Node.js modules in addition to the usual ones. */
+/** The maximum size of each entry's bundle (the current size, rounded up to 5 KiB), and its Node.js modules in addition to the usual ones. */
 const limits: Readonly<
   Record<string, readonly [kibibytes: number, more?: readonly string[], usual?: readonly string[]]>
 > = {
@@ -33,9 +33,9 @@ const limits: Readonly<
   'auth/endpoints/token': [275, ['node:timers', 'node:url']],
   'auth/keys/rotate-keys': [235, ['node:timers']],
   'base-api/deliveries-api': [345, ['node:timers']],
-  'base-api/webhooks-api': [320, resolving],
+  'base-api/webhooks-api': [320, resolverModules],
   'delivery/sweeper/sweep': [265, ['node:timers']],
-  'delivery/consumer/deliver': [350, [...resolving, 'node:tls']],
+  'delivery/consumer/deliver': [350, [...resolverModules, 'node:tls']],
   'platform/deployment/pre-traffic': [80, ['node:timers'], ['node:crypto', 'node:timers/promises']],
   'smoke/receiver': [5],
   'smoke/scheduled-test': [265, ['node:timers']],
@@ -43,7 +43,7 @@ const limits: Readonly<
 
 /** The bundled files that use randomness, and their purpose. */
 const randomness: Readonly<Record<string, string>> = {
-  'lambdas/platform/random.ts': 'all random values of our code',
+  'lambdas/platform/random.ts': 'all random values in our code',
   'node_modules/@aws-sdk/endpoint-cache/dist-es/EndpointCache.js': 'the choice of an endpoint',
   'node_modules/@smithy/core/dist-es/submodules/client/util-waiter/poller.js': 'the pauses between polls',
   'node_modules/@smithy/core/dist-es/submodules/retry/util-retry/DefaultRetryBackoffStrategy.js':
@@ -51,7 +51,7 @@ const randomness: Readonly<Record<string, string>> = {
   'node_modules/@smithy/core/dist-es/submodules/serde/index.js': 'the ids of calls',
   'node_modules/@smithy/core/dist-es/submodules/serde/uuid/v4.js': 'the ids of calls',
   'node_modules/bcryptjs/index.js': 'salts of new hashes, which the service never creates',
-  'node_modules/zod/v4/core/util.js': 'strings on request',
+  'node_modules/zod/v4/core/util.js': 'an unused helper for random strings',
 };
 
 describe('a synthesis without credentials', () => {
@@ -82,7 +82,7 @@ describe('a synthesis without credentials', () => {
     expect(exit.status).toBe(0);
   });
 
-  it('creates one bundle for each entry, and each bundle has limits', () => {
+  it('creates one bundle for each entry in the table of limits', () => {
     const entries = globSync('lambdas/**/*.handler.ts', { cwd: root }).map(nameOf).sort();
     expect(globSync('asset.*/index.mjs', { cwd: output })).toHaveLength(entries.length);
     expect(new Set([...bundles.values()].map(path => readFileSync(path, 'utf8'))).size).toBe(entries.length);
@@ -90,7 +90,7 @@ describe('a synthesis without credentials', () => {
     expect(Object.keys(limits).sort()).toEqual(entries);
   });
 
-  it.each(Object.entries(limits))('limits the size and the Node.js modules of the bundle of %s', (name, limit) => {
+  it.each(Object.entries(limits))('keeps the bundle of %s within its limits', (name, limit) => {
     const bundle = bundles.get(name) ?? '';
     const [kibibytes, more, usual = usualModules] = limit;
     expect(statSync(bundle).size / 1024).toBeLessThanOrEqual(kibibytes);
@@ -101,7 +101,7 @@ describe('a synthesis without credentials', () => {
   });
 
   it.each(['auth/endpoints/token', 'auth/endpoints/introspect', 'delivery/sweeper/sweep'])(
-    'creates the same bundle of %s without the other entries, so that their changes do not publish a new version',
+    'creates the same bundle of %s without the other entries',
     name => {
       const entry = `lambdas/${name}.handler.ts`;
       const directory = dirname(bundles.get(name) ?? '');
@@ -137,7 +137,7 @@ describe('a synthesis without credentials', () => {
 });
 
 describe('an unknown stage in the context', () => {
-  it('ends the CDK with one line and no stack trace', () => {
+  it('stops the CDK with a one-line error and no stack trace', () => {
     const { status, stderr } = runProgram('cdk', 'synth', '--quiet', '-c', 'stage=no-such-stage');
     expect(status).not.toBe(0);
     expect(stderr).toMatch(/^Unknown stage "no-such-stage": the stages are .*prod/m);

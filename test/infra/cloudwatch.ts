@@ -1,4 +1,4 @@
-/** The values of a metric by period; `undefined` for a period without values. */
+/** The values of a metric by period. A period without values is `undefined`. */
 type Series = readonly (number | undefined)[];
 
 /** A metric. The order of its dimensions is not relevant. */
@@ -82,8 +82,8 @@ interface MetricStat {
 }
 
 /**
- * Returns true if an alarm of a template is active at a given time. Like CloudWatch, it evaluates the newest existing values, which may be from
- * a few earlier periods. Missing values count only if there are too few existing values.
+ * Returns true if an alarm in a template is active at a given time. Like CloudWatch, this function evaluates the newest existing values,
+ * which may be from a few earlier periods. Missing values matter only if there are too few existing values.
  *
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
  */
@@ -97,12 +97,12 @@ export function isAlarmActive(alarm: AlarmProperties, metrics: Metrics, time: nu
   return breaching.length + missing >= DatapointsToAlarm;
 }
 
-/** Returns the metrics that an alarm watches, one for each statistic. AWS bills the alarm by their number. */
+/** Returns the metrics that an alarm watches, one for each statistic. AWS bills each of them. */
 export function watchedMetrics(alarm: AlarmProperties): readonly Metric[] {
   return statisticsOf(alarm).map(({ Metric }) => metricOf(Metric));
 }
 
-/** The number of earlier periods that CloudWatch evaluates. AWS does not document it, but its examples have 2 to 4. */
+/** The number of earlier periods that CloudWatch evaluates. AWS does not document this number, but its examples use 2 to 4. */
 const earlierPeriods = 3;
 
 function valuesOf(alarm: AlarmProperties, metrics: Metrics, time: number): Series {
@@ -125,7 +125,7 @@ function statisticsOf({ Metrics, Namespace = '', MetricName = '', Dimensions = [
 }
 
 /**
- * The metric math of the templates. `FILL` leaves a series without values empty, because CloudWatch's documentation does not define it.
+ * The metric math in the templates. `FILL` does not fill a series without values, because CloudWatch's documentation does not define this case.
  *
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
  */

@@ -5,7 +5,7 @@ import { contextConfiguration, stageConfiguration } from '../../lib/config.ts';
 import { ConfigurationError, stageNames } from '../../lib/stage-files.ts';
 import { authDomain, baseDomain, requiredValues } from './templates.ts';
 
-// Each stage is a file (ADR 16). One-line errors report values that AWS or the service would reject later, before the deployment.
+// Each stage is a file (ADR 16). Before a deployment, one-line errors report values that AWS or the service would reject later.
 
 const prod = (overrides: Record<string, unknown> = {}) =>
   stageConfiguration('prod', { ...requiredValues.prod, ...overrides });
@@ -43,7 +43,7 @@ describe('the configuration of a stage', () => {
     );
   });
 
-  it('reports the missing values of the committed prod file, and is complete for the other stages', () => {
+  it('is complete for local and dev, but lacks required values in the committed file of prod', () => {
     const attempt = () => contextConfiguration({ stage: 'prod' });
     expect(attempt).toThrow(/must set account \(.*, region \(.*, demandsUrl \(.*, alarmRecipients \(/);
     for (const stage of ['local', 'dev'])
@@ -62,15 +62,15 @@ describe('the configuration of a stage', () => {
   });
 });
 
-describe('a value', () => {
-  it('of retrySchedule is by default 9 waits over 3 days', () => {
+describe('the stage value', () => {
+  it('retrySchedule has by default 9 waits over 3 days', () => {
     const { retrySchedule } = prod();
     expect(retrySchedule).toHaveLength(9);
     expect(retrySchedule.reduce((sum, wait) => sum + wait) / 3_600_000).toBeCloseTo(75.6, 1);
   });
 
   // Bug: from the 10th day on, an overdue delivery ended although attempts were left.
-  it('of retrySchedule ends 1 day before the maximum age of a delivery, which leaves time for one Retry-After', () => {
+  it('retrySchedule ends at least 1 day before the maximum age of a delivery, which leaves time for one Retry-After', () => {
     expect(() => prod({ retrySchedule: '7d,48h' })).not.toThrow();
     expect(() => prod({ retrySchedule: '7d,48h,100ms' })).toThrow(
       /: retrySchedule must be at most 9d in total: .* Remove or shorten waits\.$/,
@@ -78,7 +78,7 @@ describe('a value', () => {
     expect(maxAge - maxRetryAfter).toBe(9 * 86_400_000);
   });
 
-  it('of passwordMinimumLength is 15 by default, and at least 8', () => {
+  it('passwordMinimumLength is 15 by default, and at least 8', () => {
     const minimumOf = (passwordMinimumLength?: number) =>
       dev(passwordMinimumLength === undefined ? {} : { passwordMinimumLength }).passwordMinimumLength;
     expect([minimumOf(), minimumOf(8), minimumOf(256)]).toEqual([15, 8, 256]);
@@ -91,12 +91,12 @@ describe('a value', () => {
     [1_000, [50, 20, 20]],
     [10_000, [500, 200, 60]],
     [1_000_000, [1_000, 1_000, 60]],
-  ])('of %s for accountConcurrency gives the lanes %j', (accountConcurrency, lanes) => {
+  ])('accountConcurrency %s gives the lanes %j', (accountConcurrency, lanes) => {
     const { firstConcurrency, retryConcurrency, slowConcurrency } = dev({ accountConcurrency });
     expect([firstConcurrency, retryConcurrency, slowConcurrency]).toEqual(lanes);
   });
 
-  it('of accountConcurrency may leave 100 unreserved executions', () => {
+  it('accountConcurrency may leave only 100 unreserved executions', () => {
     expect(() => prod({ accountConcurrency: 202 })).not.toThrow();
     const smokeReceiverUrl = 'https://smoke.emissor.com.br';
     expect(() => prod({ accountConcurrency: 200, smokeReceiverUrl })).not.toThrow();
@@ -108,7 +108,7 @@ describe('a value', () => {
     ['logRetentionDays', 'must be a whole number from 1 to 3653'],
     ['signingAlgorithm', 'must be ES256 or RS256'],
     ['removalPolicy', 'must be retain or destroy'],
-  ])('of %s %s', (key, message) => {
+  ])('%s %s', (key, message) => {
     for (const value of ['', 'many', '-1', '2.5', null])
       expect(() => dev({ [key]: value }), String(value)).toThrow(`Stage dev: ${key} ${message}.`);
   });
@@ -116,7 +116,7 @@ describe('a value', () => {
   it.each([
     ['retrySchedule', '100ms', '7d'],
     ['attemptTimeout', '100ms', '20s'],
-  ])('of %s is a duration from %s to %s', (key, min, max) => {
+  ])('%s is a duration from %s to %s', (key, min, max) => {
     for (const value of [min, max]) expect(() => dev({ [key]: value })).not.toThrow();
     for (const value of ['0s', '0ms', '999999999d', '366000d', `${Number.parseInt(max, 10) + 1}${max.at(-1)}`])
       expect(() => dev({ [key]: value }), value).toThrow(`${key} must be ${min} to ${max}`);
@@ -131,16 +131,16 @@ describe('a one-line error', () => {
   const { name, certificateArn } = authDomain.authDomain;
 
   it.each<[Record<string, unknown>, RegExp]>([
-    [{ demandsUlr: 'https://x.com.br' }, /Unknown stage value "demandsUlr"\. .*demandsUrl/], // a misspelt key would deploy the default
+    [{ demandsUlr: 'https://x.com.br' }, /Unknown stage value "demandsUlr"\. .*demandsUrl/], // otherwise, a misspelt key would deploy the default
     [{ account: '111122223333' }, /account and region must be set together/],
     [{ account: 111122223333 }, /account must be .* 12 digits .*, in quotes\./],
     [{ account: '1', region: 'sa-east-1' }, /account must be the 12 digits/],
     [{ account: '111122223333', region: 'Brazil' }, /region must be an AWS Region/],
-    [{ retrySchedule: ['5s'] }, /retrySchedule must be one string with commas/],
+    [{ retrySchedule: ['5s'] }, /retrySchedule must be a comma-separated string/],
     [{ alarmRecipients: 'ops' }, /alarmRecipients must be e-mail addresses/],
     // Bug: the synthesis failed with a stack trace of the CDK.
     [{ alarmRecipients: ['a@x.com', 'b@x.com', 'a@x.com'] }, /: alarmRecipients must not repeat an entry\.$/],
-    [{ noticeAccounts: 111122223333 }, /noticeAccounts must be an array of strings, or one/],
+    [{ noticeAccounts: 111122223333 }, /noticeAccounts must be a string array or a comma/],
     [{ smokeReceiverUrl: 'receiver' }, /smokeReceiverUrl must be an https URL\.$/],
     [{ smokeSchedule: '4m' }, /smokeSchedule must be 5m to 12h/],
     [{ smokeSchedule: '13h' }, /smokeSchedule must be 5m to 12h/],
@@ -196,7 +196,7 @@ describe('a one-line error', () => {
     expectError('prod', { ...requiredValues.prod, ...overrides }, message),
   );
 
-  it.each(['no-such-stage', '../lib/config'])('rejects the stage %s, and lists the stages with a file', stage =>
+  it.each(['no-such-stage', '../lib/config'])('rejects the stage %s, and lists the stages that have a file', stage =>
     expectError(stage, {}, /Unknown stage ".*": the stages are .*prod.*stages\/prod\.ts/),
   );
 

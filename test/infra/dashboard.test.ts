@@ -12,13 +12,13 @@ import { collectMetrics, invoke, startDelivery, throttled } from './watched-stag
 
 const { Delivery } = stageTemplates('prod');
 const [[, dashboard] = ['', undefined], ...others] = resourcesOf(Delivery, 'AWS::CloudWatch::Dashboard');
-/** The widgets. `NAME` replaces values that CloudFormation computes. */
+/** The widgets, with `NAME` for each value that CloudFormation computes. */
 const { widgets } = JSON.parse(
   dashboard?.Properties.DashboardBody['Fn::Join'][1]
     .map((part: unknown) => (typeof part === 'string' ? part : 'NAME'))
     .join(''),
 ) as { widgets: { type: string; properties: { title: string; metrics?: unknown[][] } }[] };
-/** The metrics of all graphs as `Namespace Metric dimension=value`. In a graph, a dot repeats the value of the previous metric. */
+/** The metrics in all graphs as `Namespace Metric dimension=value`. In a graph, a dot repeats the value from the previous metric. */
 const shownMetrics = new Set(
   widgets.flatMap(({ properties: { metrics = [] } }) => {
     let previous: unknown[] = [];
@@ -37,7 +37,7 @@ const shownMetrics = new Set(
  * The metrics of AWS services, from the AWS documentation: "HTTP API metrics", "Types of metrics for Lambda functions" and "Available
  * CloudWatch metrics for Amazon SQS".
  */
-const published: Readonly<Record<string, readonly string[]>> = {
+const awsMetrics: Readonly<Record<string, readonly string[]>> = {
   'AWS/ApiGateway': ['4xx', '5xx', 'Count', 'IntegrationLatency', 'Latency', 'DataProcessed'],
   'AWS/Lambda': ['Errors'],
   'AWS/SQS': [
@@ -68,7 +68,7 @@ it('only a stage with customers has a dashboard, with a graph for each part of t
   );
 });
 
-it('the dashboard has a graph for each alarm, except the alarms of releases and of the smoke test', () => {
+it('the dashboard has a graph for each alarm, except the alarms for releases and the smoke test', () => {
   const graphs = new Set(widgets.map(({ properties }) => properties.title.replace(/ \((?:page|ticket)\)$/, '')));
   const alarms = resourcesOf(stageTemplates('prod'), 'AWS::CloudWatch::Alarm').filter(
     ([id]) => id.startsWith('Alarms') && !id.includes('SmokeFailed'),
@@ -81,7 +81,7 @@ it('the dashboard has a graph for each alarm, except the alarms of releases and 
   }
 });
 
-it('the dashboard shows only metrics that the functions or AWS write', async () => {
+it('the dashboard shows only metrics that the functions or AWS publish', async () => {
   const metrics = collectMetrics();
   const stage = await startDelivery(metrics);
   stage.publish();
@@ -114,11 +114,11 @@ it('the dashboard shows only metrics that the functions or AWS write', async () 
   rotation.log.error('invocation.failed', describeError(throttled(new QueryCommand({ TableName: 'Keyring' }))));
   vi.useRealTimers();
 
-  const written = new Set(metrics.names());
+  const ownMetrics = new Set(metrics.names());
   for (const metric of shownMetrics) {
     const [namespace = '', name = ''] = metric.split(' ');
-    if (published[namespace]) expect(published[namespace]).toContain(name);
-    else expect(written, metric).toContain(metric);
+    if (awsMetrics[namespace]) expect(awsMetrics[namespace]).toContain(name);
+    else expect(ownMetrics, metric).toContain(metric);
   }
   expect(shownMetrics.size).toBeGreaterThan(14);
 });

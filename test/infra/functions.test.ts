@@ -13,7 +13,7 @@ import {
   withoutHash,
 } from './templates.ts';
 
-// Each function has the settings of `NodeFunction` and the settings of its row. docs/capacity.md explains memory and timeouts.
+// Each function has the settings of `NodeFunction` and the settings in its row. docs/capacity.md explains memory and timeouts.
 
 const stage = stageTemplates('prod', { tokenConcurrency: 40 });
 const functions = resourcesOf(stage, 'AWS::Lambda::Function').filter(isServiceFunction);
@@ -44,7 +44,7 @@ const variable = (name: string, of = stage): Record<string, string> =>
   );
 
 describe('every function', () => {
-  it('has the settings of its row, and no others such as a VPC', () => {
+  it('has the common settings and those in its row, and no others such as a VPC', () => {
     expect(functions).toHaveLength(17); // the hook is in four stacks
     expect(new Set(functions.map(([id]) => withoutHash(id)))).toEqual(new Set(Object.keys(rows)));
     for (const [id, { Properties }] of functions) {
@@ -63,13 +63,13 @@ describe('every function', () => {
     }
   });
 
-  it('has a role with the stage and Region in its path, which preflight uses to find a second stage of that name', () => {
+  it('has a role with the stage and Region in its path, for the check of preflight', () => {
     const roles = new Map(resourcesOf(stage, 'AWS::IAM::Role'));
     for (const [id, { Properties }] of functions)
       expect(roles.get(Properties.Role['Fn::GetAtt'][0])?.Properties.Path, id).toBe('/emissor/prod/sa-east-1/');
   });
 
-  it('has a timeout that is longer than its work', () => {
+  it('has a timeout that exceeds the time limits of its work', () => {
     for (const [id, { Properties }] of functions) {
       const { ATTEMPT_TIMEOUT_MS, CREDENTIALS_PARAMETER } = Properties.Environment.Variables;
       const attempt = ATTEMPT_TIMEOUT_MS ? Number(ATTEMPT_TIMEOUT_MS) + timeAroundAttempt + maxEarlyStop : 0;
@@ -149,7 +149,7 @@ describe('the environment variables of functions', () => {
   });
 });
 
-describe('the receiver of smoke tests', () => {
+describe('the smoke-test receiver', () => {
   it('has a public URL as an output', () => {
     expect(propertiesOf(stage.Smoke, 'AWS::Lambda::Url')).toEqual({
       ReceiverFunctionUrl: { AuthType: 'NONE', TargetFunctionArn: 'Receiver.Arn' },
@@ -173,7 +173,7 @@ describe('the receiver of smoke tests', () => {
     [10, 0, undefined],
   ] as const;
   it.each(casesOf(accounts, 2))(
-    'reserves concurrency if an account of %d, with %d reserved, leaves 100 for all other functions',
+    'reserves concurrency if an account with %d executions, %d of them reserved, leaves 100 for all other functions',
     (accountConcurrency, tokenConcurrency, expected) => {
       const { Smoke } = stageTemplates('dev', { accountConcurrency, tokenConcurrency });
       const { Receiver } = propertiesOf(Smoke, 'AWS::Lambda::Function');

@@ -104,7 +104,7 @@ describe('the permissions of each function', () => {
     }
   });
 
-  it('contain no wildcard, except for the function’s own logs', () => {
+  it('contain no wildcards, except for function versions in the pre-traffic hook', () => {
     for (const stack of stacks) {
       const resources = templates[stack].toJSON().Resources as Record<string, Resource>;
       for (const [id, { Type, Properties }] of Object.entries(resources)) {

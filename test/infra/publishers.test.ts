@@ -10,8 +10,8 @@ const topics = ['arn:aws:sns:sa-east-1:444455556666:demands'];
 const rules = ['arn:aws:events:sa-east-1:111122223333:rule/bus/demands'];
 const noticeAccounts = ['444455556666', '777788889999'];
 
-const closed = stageTemplates('prod');
-const open = stageTemplates('prod', { publishers: [...rules, ...roles, ...topics], noticeAccounts });
+const withoutPublishers = stageTemplates('prod');
+const withPublishers = stageTemplates('prod', { publishers: [...rules, ...roles, ...topics], noticeAccounts });
 const plainHttp = { Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } };
 const send = { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: 'EventsQueue.Arn' };
 const subscribe = {
@@ -20,13 +20,13 @@ const subscribe = {
   Resource: 'RejectedEvents',
   Condition: { StringEquals: { 'sns:Protocol': ['sqs', 'lambda'] } },
 };
-const statementsOf = ({ Delivery }: typeof open, type: 'SQS::QueuePolicy' | 'SNS::TopicPolicy', of: string) =>
+const statementsOf = ({ Delivery }: typeof withPublishers, type: 'SQS::QueuePolicy' | 'SNS::TopicPolicy', of: string) =>
   Object.values(propertiesOf(Delivery, `AWS::${type}`)).find(({ Queues, Topics }) => (Queues ?? Topics).includes(of))
     .PolicyDocument.Statement;
 
 // Bug: a changed description would have replaced a policy that is attached to roles of other services.
-it('the policies for roles of the same account allow one action each and keep their descriptions', () => {
-  const policies = Object.entries(propertiesOf(closed.Delivery, 'AWS::IAM::ManagedPolicy'));
+it('the policies for roles in the same account allow one action each and keep their descriptions', () => {
+  const policies = Object.entries(propertiesOf(withoutPublishers.Delivery, 'AWS::IAM::ManagedPolicy'));
   expect(policies.map(([id, { Description, PolicyDocument }]) => [id, Description, PolicyDocument.Statement])).toEqual([
     [
       'RejectedEventsSubscriber',
@@ -35,7 +35,7 @@ it('the policies for roles of the same account allow one action each and keep th
     ],
     ['Publisher', 'Allows an internal service to publish events to Emissor, and nothing else', [send]],
   ]);
-  expect(Object.keys(closed.Delivery.toJSON().Outputs)).toEqual(
+  expect(Object.keys(withoutPublishers.Delivery.toJSON().Outputs)).toEqual(
     expect.arrayContaining([
       ...['PublisherPolicyArn', 'EventsQueueUrl', 'EventsQueueArn'],
       ...['RejectedEventsTopicArn', 'RejectedEventsSubscriberPolicyArn'],
@@ -44,10 +44,10 @@ it('the policies for roles of the same account allow one action each and keep th
 });
 
 describe('the policy of the events queue', () => {
-  it('allows only the roles, SNS topics and EventBridge rules in the file of the stage', () => {
+  it('allows only the roles, SNS topics and EventBridge rules in the stage file', () => {
     const bySource = (source: readonly string[]) => ({ ArnEquals: { 'aws:SourceArn': source } });
-    expect(statementsOf(closed, 'SQS::QueuePolicy', 'EventsQueue')).toMatchObject([plainHttp]);
-    expect(statementsOf(open, 'SQS::QueuePolicy', 'EventsQueue')).toEqual([
+    expect(statementsOf(withoutPublishers, 'SQS::QueuePolicy', 'EventsQueue')).toMatchObject([plainHttp]);
+    expect(statementsOf(withPublishers, 'SQS::QueuePolicy', 'EventsQueue')).toEqual([
       expect.objectContaining(plainHttp),
       { ...send, Principal: { AWS: roles } },
       { ...send, Principal: { Service: 'sns.amazonaws.com' }, Condition: bySource(topics) },
@@ -64,13 +64,13 @@ describe('the policy of the events queue', () => {
     [
       '51 principals',
       [...topics, ...many(49, role)],
-      'Stage prod: the policy of the events queue has 51 principals (AWS allows at most 50). Shorten publishers (50).',
+      'Stage prod: the policy of the events queue has 51 principals (AWS allows at most 50). Remove some of the 50 publishers.',
     ],
     ['fewer than 8,192 bytes', many(40, topic), undefined],
     [
-      'more than 8,192 bytes, with the longest name of the queue',
+      'more than 8,192 bytes, with the longest possible queue name',
       [role(1), ...many(60, topic)],
-      /has \d{4,5} bytes \(AWS allows at most 8192\)\. Shorten publishers \(61\)\./,
+      /has \d{4,5} bytes \(AWS allows at most 8192\)\. Remove some of the 61 publishers\./,
     ],
     // Otherwise, Emissor would reject the notice of a rejected event and send another notice, endlessly.
     [
@@ -87,13 +87,13 @@ describe('the policy of the events queue', () => {
 });
 
 it('the topic of rejected events denies plain HTTP, and allows queues and functions of the listed accounts to subscribe', () => {
-  const statements = statementsOf(closed, 'SNS::TopicPolicy', 'RejectedEvents');
+  const statements = statementsOf(withoutPublishers, 'SNS::TopicPolicy', 'RejectedEvents');
   expect(statements.filter(({ Effect }: { Effect: string }) => Effect === 'Allow')).toEqual([]);
   expect(statements).toContainEqual(
     expect.objectContaining({ ...plainHttp, Principal: '*', Resource: 'RejectedEvents' }),
   );
   const AWS = noticeAccounts.map(account => `arn:aws:iam::${account}:root`);
-  expect(statementsOf(open, 'SNS::TopicPolicy', 'RejectedEvents')).toEqual([
+  expect(statementsOf(withPublishers, 'SNS::TopicPolicy', 'RejectedEvents')).toEqual([
     ...statements,
     { ...subscribe, Sid: expect.any(String), Principal: { AWS } },
   ]);
@@ -109,7 +109,7 @@ it.each([
   ['publishers', 'arn:aws:events:sa-east-1:*:rule/demands'],
   ['noticeAccounts', '44445555666'],
   ['noticeAccounts', '*'],
-])('%s of a stage rejects %s', (key, value) => {
+])('the stage value %s rejects %s', (key, value) => {
   const attempt = () => stageConfiguration('prod', { ...requiredValues.prod, [key]: [value] });
   expect(attempt).toThrow(ConfigurationError);
   expect(attempt).toThrow(new RegExp(`${key} must be `));

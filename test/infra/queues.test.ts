@@ -39,10 +39,10 @@ describe('the queues', () => {
       ]);
   });
 
-  // Bug: the pages stated 14 days in the queue, and blamed a crashed consumer for dead-letter messages without a reason.
-  it.each(['docs/runbook.md', 'docs/publishing.md'])('redeliver a message for the hours in %s', async page => {
+  // Bug: the pages stated 14 days, and said that only a crashed consumer causes dead-letter messages without a reason.
+  it.each(['docs/runbook.md', 'docs/publishing.md'])('redeliver messages for the hours in %s', async page => {
     const seconds = Array.from({ length: maxReceiveCount }, (_, receive) => deferral(receive + 1));
-    const hours = seconds.reduce((sum, some) => sum + some) / 3_600;
+    const hours = seconds.reduce((sum, delay) => sum + delay) / 3_600;
     expect(await readFile(page, 'utf8')).toContain(`${Math.floor(hours)} hours`);
   });
 });
@@ -62,7 +62,7 @@ describe('the consumers', () => {
     );
   });
 
-  it('receive their lane, their queue and the concurrency of the slow lane as variables', () => {
+  it('have their lane, their queue and the concurrency of the slow lane in environment variables', () => {
     const functions = ofType('AWS::Lambda::Function');
     for (const [lane, [queue]] of Object.entries(lanes))
       expect(functions[`Deliver${lane}`].Environment.Variables).toMatchObject({

@@ -38,7 +38,7 @@ const services = {
   DeliveriesApi: 'history',
 };
 const others = ['RotateKeys', 'DeliverFirst', 'DeliverRetry', 'DeliverSlow', 'Sweep', 'ScheduledTest'];
-const released = [...Object.keys(services), ...others].sort();
+const releasedFunctions = [...Object.keys(services), ...others].sort();
 
 describe('a caller', () => {
   it.each<[string, (resource: Resource) => unknown]>([
@@ -56,7 +56,7 @@ describe('a caller', () => {
 
 describe('a release', () => {
   it('publishes a version of every function with its label, and retains the version', () => {
-    expect(aliases.map(([id]) => nameOf(id)).sort()).toEqual(released);
+    expect(aliases.map(([id]) => nameOf(id)).sort()).toEqual(releasedFunctions);
     for (const [id, { Properties }] of aliases) {
       const { Properties: version, ...policies } = versions.get(
         Properties.FunctionVersion['Fn::GetAtt'][0],
@@ -98,15 +98,15 @@ describe('CodeDeploy', () => {
     }
     const dev = Object.values(propertiesOf(stageTemplates('dev'), 'AWS::CodeDeploy::DeploymentGroup'));
     expect(new Set(dev.map(({ DeploymentConfigName }) => DeploymentConfigName))).toEqual(new Set([allAtOnce]));
-    expect(dev).toHaveLength(released.length - 1); // no scheduled test
+    expect(dev).toHaveLength(releasedFunctions.length - 1); // no scheduled test
   });
 
-  it('is not used with `gradual: false`, for an emulator or for the deployment after a rollback', () => {
+  it('is not used with `gradual: false`', () => {
     const templates = stageTemplates('prod', { gradual: false });
     expect(ofType('AWS::CodeDeploy::DeploymentGroup', templates)).toEqual([]);
-    const moved = ofType('AWS::Lambda::Alias', templates);
-    expect(moved.map(([id]) => nameOf(id)).sort()).toEqual(released);
-    expect(moved.filter(([, { UpdatePolicy }]) => UpdatePolicy)).toEqual([]);
+    const otherAliases = ofType('AWS::Lambda::Alias', templates);
+    expect(otherAliases.map(([id]) => nameOf(id)).sort()).toEqual(releasedFunctions);
+    expect(otherAliases.filter(([, { UpdatePolicy }]) => UpdatePolicy)).toEqual([]);
   });
 });
 
@@ -152,7 +152,7 @@ describe('the pre-traffic hook', () => {
 });
 
 describe('the alarms of a gradual release', () => {
-  it('watch errors and 500 responses of only the new version, with periods of 1 minute', () => {
+  it('watch only errors and 500 responses of the new version, with periods of 1 minute', () => {
     for (const [id, alias] of aliases.filter(([aliasId]) => nameOf(aliasId) in services)) {
       const { FunctionName, FunctionVersion } = alias.Properties;
       const names: string[] = groupOf(alias).AlarmConfiguration.Alarms.map(
@@ -201,7 +201,7 @@ describe('the alarms of a gradual release', () => {
   });
 });
 
-// A trigger for each version would invoke an earlier version during a rollback of the stack, and may block it.
+// A trigger for each version would invoke an earlier version during a rollback of the stack, and a failure would block the rollback.
 it('only the first deployment creates the first keys, and the log of its trigger is deleted with the stack', () => {
   const triggers = ofType('Custom::Trigger').map(([, { Properties }]) => Properties);
   expect(triggers).toMatchObject([{ ExecuteOnHandlerChange: false, InvocationType: 'RequestResponse' }]);

@@ -4,12 +4,12 @@ import { propertiesOf, type Resource, resourcesOf, type StackName, stageTemplate
 
 // If the logical id or name of a resource changes, CloudFormation replaces it, and its data is lost ("Update behaviors of stack resources").
 
-const stateful = ['AWS::DynamoDB::GlobalTable', 'AWS::KMS::Key', 'AWS::SQS::Queue', 'AWS::ApiGatewayV2::Api'];
+const statefulTypes = ['AWS::DynamoDB::GlobalTable', 'AWS::KMS::Key', 'AWS::SQS::Queue', 'AWS::ApiGatewayV2::Api'];
 
-/** The resources that other parties' subscriptions and roles use. A replacement would lose subscriptions, and IAM would reject it for policies. */
-const attached = ['AWS::SNS::Topic', 'AWS::IAM::ManagedPolicy'];
+/** The resources that others attach to roles or subscribe to. IAM does not delete attached policies, and subscriptions would be lost. */
+const attachedTypes = ['AWS::SNS::Topic', 'AWS::IAM::ManagedPolicy'];
 
-const pinned: Record<StackName, string> = {
+const pinnedIds: Record<StackName, string> = {
   Data: `AlarmTopicsPages2B400110 AlarmTopicsTickets67DC940C AuthEndpointApi1FA076FF BaseEndpointApiA4B202AC
     Clients67031123 CredentialsF8F243AA DeliveriesBF2F7293 Key961B73FD Keyring5277DB2C LockoutsAF1C30B9 Operations993AC38D
     Sessions8896A56D Users0A0EEA89 WebhooksA50342DA`,
@@ -22,21 +22,21 @@ const pinned: Record<StackName, string> = {
 
 const prod = stageTemplates('prod');
 const dev = stageTemplates('dev');
-const stacks = Object.keys(pinned) as StackName[];
+const stacks = Object.keys(pinnedIds) as StackName[];
 const allOf = (of: typeof prod): [string, Resource][] =>
   Object.values(of).flatMap(template => Object.entries<Resource>(template.toJSON().Resources));
 
 describe('a stateful resource', () => {
   it.each(stacks)('keeps its logical id in stack %s', name => {
-    const ids = [...stateful, ...attached].flatMap(type => resourcesOf(prod[name], type)).map(([id]) => id);
-    expect(ids.sort()).toEqual(pinned[name].split(/\s+/).filter(Boolean));
+    const ids = [...statefulTypes, ...attachedTypes].flatMap(type => resourcesOf(prod[name], type)).map(([id]) => id);
+    expect(ids.sort()).toEqual(pinnedIds[name].split(/\s+/).filter(Boolean));
   });
 
   // Bug: operators could not repeat a failed first deployment, because its retained resources could not be deleted.
   it('is retained if its prod stack is deleted, but not if the deployment that creates it fails', () => {
     for (const [id, resource] of allOf(prod)) {
       if (resource.Type === 'AWS::ApiGatewayV2::Api') continue; // the stack's termination protection preserves the hosts
-      if (![...stateful, 'AWS::Logs::LogGroup'].includes(resource.Type)) continue;
+      if (![...statefulTypes, 'AWS::Logs::LogGroup'].includes(resource.Type)) continue;
       expect(resource, id).toMatchObject({ DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' });
     }
   });
@@ -48,7 +48,7 @@ describe('a stateful resource', () => {
         expect([DeletionPolicy, UpdateReplacePolicy], id).toEqual(['Delete', 'Delete']);
   });
 
-  it('is encrypted with a multi-Region key that rotates', () => {
+  it('that is a KMS key is multi-Region and rotates', () => {
     expect(propertiesOf(prod.Data, 'AWS::KMS::Key').Key).toMatchObject({ MultiRegion: true, EnableKeyRotation: true });
   });
 });
@@ -58,7 +58,7 @@ describe('a table', () => {
   it.each<[boolean, { readonly tags?: typeof tags }]>([
     [false, {}],
     [true, { protection: true, tags } as object],
-  ])('has the keys of the tests, backups, `ttl`, and the tags and protection %s of its stage', (protection, of) => {
+  ])('has the keys of the test tables, backups, `ttl`, the tags and protection %s of its stage', (protection, of) => {
     const tables = Object.entries(propertiesOf(stageTemplates('prod', of).Data, 'AWS::DynamoDB::GlobalTable'));
     expect(tables.map(([id]) => id).sort()).toEqual([...tableNames()].sort());
     for (const [id, { Replicas, ...table }] of tables) {
@@ -84,7 +84,7 @@ describe('a table', () => {
 });
 
 describe('a log group', () => {
-  it.each([false, true])('keeps logs for 365 days and audits for 400 days, with protection %s', protection => {
+  it.each([false, true])('retains logs for 365 days and audits for 400 days, with protection %s', protection => {
     const templates = stageTemplates('prod', { protection });
     for (const [id, { LogGroupName: _name, ...group }] of Object.entries(
       propertiesOf(templates, 'AWS::Logs::LogGroup'),

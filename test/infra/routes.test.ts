@@ -79,7 +79,7 @@ describe('every route', () => {
   });
 
   // API Gateway rejects two names for a variable at the same level (409, "conflicting variable"). A greedy variable matches all levels.
-  it('uses the same name as other routes for the variable of a level', () => {
+  it('uses the same variable name as other routes at the same level', () => {
     const names = new Map<string, string>();
     for (const key of [...routesOf('Webhooks').keys(), ...routesOf('Delivery').keys()]) {
       const segments = key.split('/');

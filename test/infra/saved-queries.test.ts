@@ -9,7 +9,7 @@ import { isServiceFunction, resolveIntrinsics, resourcesOf, type StackName, stag
 const runbook = readFileSync(join(import.meta.dirname, '../../docs/runbook.md'), 'utf8');
 const templates = stageTemplates('prod');
 
-// Bug: the runbook did not explain how to find the log that a step mentions.
+// Bug: the runbook did not explain how to find a log that a step mentions.
 describe('the table of logs and schedules in the runbook', () => {
   const rows = [...runbook.matchAll(/^\| `Emissor-prod-(\w+)` \| (.*) \| (.*?) ?\|$/gm)].map(
     ([, stack = '', logs = '', schedules = '']) => [stack as StackName, namesIn(logs), namesIn(schedules)] as const,
@@ -67,21 +67,21 @@ describe('saved queries', () => {
     expect(runbook).toContain('`one request`');
   });
 
-  // Bug: the queries did not show why a store was throttled, and for which account, although the runbook refers to both. The fields of
-  // causes were also missing. A sweep fails with an error that only wraps others, so its row showed only "Error".
-  it.each(['auth', 'webhooks', 'delivery'] as const)('of %s show the cause and the account of throttling', area => {
+  // Bug: the queries did not show why a store was throttled, and for which account, although the runbook refers to both. Fields of
+  // causes were also missing. The error of a failed sweep only wraps its cause, so its row showed only "Error".
+  it.each(['auth', 'webhooks', 'delivery'] as const)('of %s show the cause of throttling and the account', area => {
     const throttled = { name: 'ThrottlingException', $metadata: { httpStatusCode: 400 } };
     const { cause } = describeError(new Error('It failed.', { cause: Object.assign(new Error(), throttled) }));
-    const described = Object.keys(cause ?? {}).filter(name => name !== 'at');
-    expect(described).toEqual(['errorName', 'httpStatus']);
-    const ofStore = ['table', 'index', 'throttled.0'];
-    const ofCause = [...described, ...ofStore].map(name => `cause.${name}`);
+    const causeNames = Object.keys(cause ?? {}).filter(name => name !== 'at');
+    expect(causeNames).toEqual(['errorName', 'httpStatus']);
+    const storeFields = ['table', 'index', 'throttled.0'];
+    const causeFields = [...causeNames, ...storeFields].map(name => `cause.${name}`);
     const { fields } = savedQueries[area]['internal errors'] ?? {};
-    expect(fields).toEqual(expect.arrayContaining([...ofStore, 'account', ...ofCause]));
+    expect(fields).toEqual(expect.arrayContaining([...storeFields, 'account', ...causeFields]));
   });
 
-  // Bug: the query returned the newest 200 refusals of any kind, so other refusals hid the user of the token.
-  it('show the user of a reused refresh token, and no other refusals', () => {
+  // Bug: the query returned the newest 200 rejections of any kind, so other rejections hid the user of the token.
+  it('show the user of a reused refresh token, and no other rejections', () => {
     const [, step = ''] = runbook.split('### RefreshTokenReuse\n');
     const [, name = ''] = /`auth\/([a-z ]+)`/.exec(step) ?? [];
     const { fields, filterStatements } = savedQueries.auth[name] ?? {};

@@ -32,7 +32,7 @@ describe('the stacks of a stage', () => {
     expect(hasSmokeStack(stageConfiguration(stage, { ...requiredValues[stage], ...overrides }))).toBe(expected);
   });
 
-  it('keep the exports that the smoke stack imports if the schedule is removed', () => {
+  it('still export the values that the smoke stack imports after the schedule is removed', () => {
     const [before, after] = [stageTemplates('prod'), stageTemplates('prod', { smokeSchedule: undefined })];
     const imports = JSON.stringify(before.Smoke.toJSON()).match(/(?<="Fn::ImportValue":")[^"]+/g) ?? [];
     const exports = [after.Data, after.Delivery].flatMap(template =>
@@ -43,7 +43,7 @@ describe('the stacks of a stage', () => {
   });
 });
 
-it('the outputs contain the URLs, the target of a DNS record and the parameter of smoke tests', () => {
+it('the outputs contain the URLs, the target for a DNS record and the parameter for smoke tests', () => {
   const outputsOf = (stage: 'prod' | 'local', overrides = {}) => {
     const outputs = Object.entries<{ Value: unknown }>(stageTemplates(stage, overrides).Data.toJSON().Outputs);
     return Object.fromEntries(outputs.map(([name, { Value }]) => [name, resolveIntrinsics(Value)]));

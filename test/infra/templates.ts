@@ -29,7 +29,7 @@ const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.met
 
 /**
  * Creates a CDK app with the project's feature flags and without bundling, in a directory that the set-up removes. By default, only a full
- * run validates templates, because CloudFormation validation takes half of the time of a synthesis.
+ * run validates templates, because CloudFormation validation takes half of the synthesis time.
  */
 export const makeApp = ({ validated = isFull } = {}): App =>
   new App({
@@ -40,7 +40,7 @@ export const makeApp = ({ validated = isFull } = {}): App =>
       ...context,
       'aws:cdk:bundling-stacks': [],
       'aws:cdk:disable-stack-trace': true,
-      'aws:cdk:disable-creation-stack-traces': true, // saves 10% of the time of a synthesis
+      'aws:cdk:disable-creation-stack-traces': true, // saves 10% of the synthesis time
     },
   });
 
@@ -71,12 +71,12 @@ export const stageTemplates = (
 ): Record<StackName, Template> => {
   const configuration = stageConfiguration(stage, { ...requiredValues[stage], ...overrides });
   const name = createHash('sha256').update(JSON.stringify(configuration)).digest('hex');
-  const templates = synthesised.get(name) ?? sharedTemplates(path.join(inject('assemblies'), name), configuration);
-  synthesised.set(name, templates);
+  const templates = templatesByHash.get(name) ?? sharedTemplates(path.join(inject('assemblies'), name), configuration);
+  templatesByHash.set(name, templates);
   return templates;
 };
 
-const synthesised = new Map<string, Record<StackName, Template>>();
+const templatesByHash = new Map<string, Record<StackName, Template>>();
 
 /** Reads the templates from a file. If the file does not exist, creates them and writes the file atomically for other workers. */
 const sharedTemplates = (file: string, configuration: StageConfiguration): Record<StackName, Template> => {
@@ -102,7 +102,7 @@ export const resourcesOf = (from: Template | Record<StackName, Template>, type: 
 /** Returns a logical id without the hash that the CDK appends. */
 export const withoutHash = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
 
-/** Returns the properties of the resources of a type by id without its hash, in the format of `resolveIntrinsics`. */
+/** Returns the properties of all resources of a type, by logical id without the hash. `resolveIntrinsics` replaces computed values. */
 export const propertiesOf = (
   from: Template | Record<StackName, Template>,
   type: string,

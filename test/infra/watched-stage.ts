@@ -17,7 +17,7 @@ import { type Metrics, makeMetrics } from './cloudwatch.ts';
 /** The namespace of the metrics of the stage. */
 const namespace = 'Emissor/prod';
 
-/** Starts collecting the metrics that functions write. The test sets the clock. */
+/** Starts collecting the metrics that functions write, with a clock that the test sets. */
 export function collectMetrics(start = Date.UTC(2026, 10, 20, 12)): Metrics {
   const metrics = makeMetrics();
   vi.useFakeTimers({ toFake: ['Date'], now: start });
@@ -44,7 +44,7 @@ export function invoke<Event, Result>(
   return makeHandler<Event, Result>(telemetry, run)(event, context) as Promise<Result>; // the event is not a self-check
 }
 
-/** Returns the error of a call that DynamoDB throttled, after the SDK has reported it to its logger. */
+/** Returns the error of a throttled DynamoDB call, and reports the call like the SDK's logger does. */
 export function throttled({ constructor: { name: commandName }, input }: { readonly input: object }): Error {
   const error = awsError('ThrottlingException');
   failureRecorder.error({ clientName: 'DynamoDBClient', commandName, input, error });
@@ -100,7 +100,7 @@ export async function startDelivery(metrics: Metrics) {
     cloud.send(queueOf.first, { body, group: account });
   }
 
-  /** Runs the world until a time. First ends the processes with unwrapped keys if KMS fails. */
+  /** Runs the world until a time. If KMS fails, first ends the processes, because they have unwrapped keys. */
   async function runUntil(time: number): Promise<void> {
     if (faults.kms) for (const process of processes.splice(0)) process.kill('it is idle');
     await cloud.run(Math.max(time, cloud.now()));

@@ -2,8 +2,8 @@ import { vi } from 'vitest';
 import type { Database } from '../support/database/database.ts';
 import type { Stage } from '../support/stage.ts';
 
-/** The numbers of calls to the store and of items read and written. */
-export type CallCounts = Readonly<typeof nothing>;
+/** The numbers of store calls, items read and items written. */
+export type CallCounts = Readonly<typeof zeroCounts>;
 
 /** Starts counting the calls to the database of a test file. */
 export function countCalls(database: Database) {
@@ -35,7 +35,7 @@ export function countCommands({ tables }: Pick<Stage, 'tables'>) {
 }
 
 function makeCounts() {
-  let counts = nothing;
+  let counts = zeroCounts;
   let isContended = false;
   let lostCounts = 0;
   return { begin, addRead, controls: { take, contended } };
@@ -52,7 +52,7 @@ function makeCounts() {
     }
   }
 
-  /** Lets the third conditional write of a rate limit succeed. Otherwise, the request would end at the limit. */
+  /** Lets the third conditional write for a rate limit succeed. Otherwise, the request would end at the limit. */
   function isLastCount({ Key = {} }: Input): boolean {
     if (!String(Key.id).startsWith('limit#')) return false;
     lostCounts += 1;
@@ -68,11 +68,11 @@ function makeCounts() {
   /** Returns the counts and resets them. */
   function take(): CallCounts {
     const result = counts;
-    counts = nothing;
+    counts = zeroCounts;
     return result;
   }
 
-  /** Makes every conditional write fail during `run`, except for the last write of a rate limit. */
+  /** Makes every conditional write fail during `run`, except the last write for a rate limit. */
   async function contended<Result>(run: () => Promise<Result>): Promise<Result> {
     isContended = true;
     lostCounts = 0;
@@ -84,7 +84,7 @@ function makeCounts() {
   }
 }
 
-const nothing = { calls: 0, read: 0, written: 0 };
+const zeroCounts = { calls: 0, read: 0, written: 0 };
 
 interface Input {
   readonly RequestItems?: Readonly<Record<string, { readonly Keys?: readonly object[] }>>;

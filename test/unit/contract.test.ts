@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { webhook } from '../../tools/openapi/examples.ts';
 import { deliveryFaults, type Exchange, responseFaults } from '../support/contract/check.ts';
 
-// Tests the checks that compare responses and deliveries of other tests with the OpenAPI documents.
+// Other tests use these checks to compare responses and deliveries with the OpenAPI documents.
 
 const headersOf = (more: Record<string, string>) =>
   new Headers({ 'cache-control': 'no-store', 'apigw-requestid': 'AbCdEfGhIjKlMnO=', date: 'today', ...more });
@@ -24,23 +24,23 @@ const rejection = (changes: object = {}): Exchange => {
 };
 
 describe('the check of a response', () => {
-  it('reports no fault in a described response', () => {
+  it('reports no fault in a documented response', () => {
     expect([...responseFaults(response()), ...responseFaults(rejection())]).toEqual([]);
   });
 
   it.each<[what: string, exchange: Exchange, fault: RegExp]>([
-    ['a status', { ...response(), status: 201 }, /status 201/],
-    ['a property', response({}, { ...webhook, segredo: 'whsec_' }), /additional properties/],
-    ['a value', response({}, { ...webhook, estado: 'novo' }), /\/estado/],
-    ['a header', response({ 'x-debug': '1' }), /x-debug/],
-    ['the value of a header', response({ 'cache-control': 'private' }), /Cache-Control/],
+    ['an undocumented status', { ...response(), status: 201 }, /status 201/],
+    ['an undocumented property', response({}, { ...webhook, segredo: 'whsec_' }), /additional properties/],
+    ['an undocumented value', response({}, { ...webhook, estado: 'novo' }), /\/estado/],
+    ['an undocumented header', response({ 'x-debug': '1' }), /x-debug/],
+    ['an undocumented header value', response({ 'cache-control': 'private' }), /Cache-Control/],
     ['a missing header', { ...response(), headers: new Headers({ 'content-type': 'application/json' }) }, /missing/],
-    ['a content type', response({ 'content-type': 'text/html' }), /text\/html/],
-    ['a code of another operation', rejection({ code: 'delivery_not_found' }), /delivery_not_found/],
-    ['a status of the body', rejection({ status: 410 }), /status 410/],
+    ['an undocumented content type', response({ 'content-type': 'text/html' }), /text\/html/],
+    ['a code from another operation', rejection({ code: 'delivery_not_found' }), /delivery_not_found/],
+    ['a different status in the body', rejection({ status: 410 }), /status 410/],
     ['content in an empty response', { ...response(), method: 'DELETE', status: 204 }, /content/],
-    ['another status at an unknown path', { ...rejection(), path: '/v2', status: 403 }, /status 403/],
-  ])('reports %s that is not described', (_what, exchange, fault) => {
+    ['an undocumented status at an unknown path', { ...rejection(), path: '/v2', status: 403 }, /status 403/],
+  ])('reports %s', (_what, exchange, fault) => {
     expect(responseFaults(exchange).join('\n')).toMatch(fault);
   });
 
@@ -68,17 +68,17 @@ describe('the check of a delivery', () => {
     body: '{"event":"demanda.criada","id_demanda":1}',
   };
 
-  it('reports no fault in a described delivery', () => {
+  it('reports no fault in a documented delivery', () => {
     expect(deliveryFaults(delivery)).toEqual([]);
   });
 
   it.each([
-    ['a field', { body: '{"event":"demanda.criada","id_demanda":1,"id_conta":"a"}' }, {}],
-    ['an event', { body: '{"event":"demanda.nova"}' }, {}],
-    ['a header', {}, { 'x-account': 'a' }],
+    ['an undocumented field', { body: '{"event":"demanda.criada","id_demanda":1,"id_conta":"a"}' }, {}],
+    ['an undocumented event', { body: '{"event":"demanda.nova"}' }, {}],
+    ['an undocumented header', {}, { 'x-account': 'a' }],
     ['a missing header', {}, { 'webhook-id': undefined }],
-    ['an Accept', {}, { accept: 'application/json' }],
-  ])('reports %s that is not described', (_what, changes, headers) => {
+    ['an undocumented Accept header', {}, { accept: 'application/json' }],
+  ])('reports %s', (_what, changes, headers) => {
     const received = { ...delivery, headers: { ...delivery.headers, ...headers }, ...changes };
     expect(deliveryFaults(received)).toHaveLength(1);
   });

@@ -10,8 +10,8 @@ import { readPage } from '../support/markdown-page.ts';
 
 const page = readPage('docs/capacity.md');
 const text = page.lines.join(' ').replace(/\s+/g, ' ');
-/** Counted of one delivery of a batch of ten on 2026-11-22, as in `docs/cost.md`. */
-const busy = { writeUnits: 2, logBytes: 396.8 };
+/** The counts for one delivery in a batch of 10 on 2026-11-22, as in `docs/cost.md`. */
+const deliveryCounts = { writeUnits: 2, logBytes: 396.8 };
 const stage = stageConfiguration('dev', { accountConcurrency: 1_000 });
 
 const rates = [10, 100, 1_000, 10_000];
@@ -20,38 +20,38 @@ const [attempt, entry] = [message + read + cpuCosts.attempt + call, call + read]
 const perProcess = Math.floor((coreShare * 1_000) / attempt);
 const seconds = 30 * 86_400;
 const whole = (value: number) => Math.round(value).toLocaleString('en');
-/** One significant figure, as far as it is below one. */
+/** Formats a number with one significant figure. */
 const megabytes = (value: number) => String(Number(value.toPrecision(1)));
 const cells = (heading: string, at: number) => page.tables.filter(table => table.heading === heading)[at]?.rows;
 
-describe('the page of the capacity', () => {
-  it('has the places, units and bytes that follow from the counts', () => {
+describe('the page about capacity', () => {
+  it('states the concurrency, write units and log bytes that follow from the counts', () => {
     expect(cells('Limits and how to raise them', 0)).toEqual(
       rates.map(rate => [
         whole(rate),
         whole(Math.ceil(rate / perProcess)),
-        whole(rate * busy.writeUnits),
-        megabytes((rate * busy.logBytes) / 1e6),
+        whole(rate * deliveryCounts.writeUnits),
+        megabytes((rate * deliveryCounts.logBytes) / 1e6),
       ]),
     );
   });
 
-  it('has the growth of a month', () => {
+  it('states the growth in a month', () => {
     expect(historyRetention).toBe(seconds * 1_000);
     expect(cells('Growth and retention', 0)).toEqual(
       rates.map(rate => [whole(rate), whole(rate * seconds), whole((rate * seconds) / 1_024 ** 2)]),
     );
   });
 
-  it('has the writes that the index of due deliveries takes', () => {
+  it('states the maximum write rate of the `due` index', () => {
     const row = cells('Hot partitions', 0)?.find(([key]) => key === `\`due\` index: ${dueShards.length} for all`);
     expect(row?.[2]).toBe(`${whole((dueShards.length * 1_000) / 2)} failed attempts a second`);
   });
 
   const [newAccount, usual] = [laneConcurrency(10), laneConcurrency(1_000)];
   const { first, retry, slow } = attemptsPerProcess;
-  const held = usual.firstConcurrency * first + usual.retryConcurrency * retry + usual.slowConcurrency * slow;
-  const swept = Math.floor(((55 / 60) * coreShare * 1_000) / entry / 5) * 5;
+  const maxInFlight = usual.firstConcurrency * first + usual.retryConcurrency * retry + usual.slowConcurrency * slow;
+  const sweptPerSecond = Math.floor(((55 / 60) * coreShare * 1_000) / entry / 5) * 5;
   const visits = stage.retrySchedule.filter(wait => wait > maxQueueDelay).length;
 
   it.each([
@@ -63,12 +63,12 @@ describe('the page of the capacity', () => {
     `at most ${first} attempts in flight`,
     `two processes hold ${2 * first} attempts, so responses after ${(2 * first) / 100} s fill them`,
     `with 1,000, ${usual.firstConcurrency} processes hold ${whole(usual.firstConcurrency * first)}`,
-    `of 1,000 hold ${whole(held)} at most`,
+    `of 1,000 hold ${whole(maxInFlight)} at most`,
     `An entry costs it about ${entry.toFixed(2)} ms`,
-    `${swept} a second. A delivery that exhausts its attempts needs ${visits} of them`,
-    `So ${Math.floor(swept / visits)} deliveries a second may fail permanently`,
+    `${sweptPerSecond} a second. A delivery that exhausts its attempts needs ${visits} of them`,
+    `So ${Math.floor(sweptPerSecond / visits)} deliveries a second may fail permanently`,
     `the route's throttle rejects more than ${limitsOf(stage, 'token').rateLimit} a second`,
-  ])('says: %s', phrase => {
+  ])('states: %s', phrase => {
     expect(text).toContain(phrase);
   });
 });

@@ -6,7 +6,7 @@ import { type CodeBlock, inlineCode, type Page, readPage } from '../support/mark
 
 // The integrators' pages exist in two languages. These tests compare them.
 
-it('are the same pages in both languages', () => {
+it('both languages have the same pages', () => {
   const names = (folder: string) =>
     globSync('*.md', { cwd: path.join(import.meta.dirname, '../../docs', folder) }).sort();
   expect(names('pt')).toEqual(pages.map(([portuguese]) => `${portuguese}.md`).sort());
@@ -17,7 +17,7 @@ describe.each(pages)('docs/pt/%s.md and docs/en/%s.md', (portuguese, english) =>
   const pt = readPage(`docs/pt/${portuguese}.md`);
   const en = readPage(`docs/en/${english}.md`);
 
-  it('start with a title of their own, and a sentence', () => {
+  it('start with their only title and a sentence', () => {
     for (const { lines, headings } of [pt, en]) {
       expect(headings.map(({ level }) => level).filter(level => level === 1)).toEqual([1]);
       expect(lines[0]).toMatch(/^# /);
@@ -25,26 +25,26 @@ describe.each(pages)('docs/pt/%s.md and docs/en/%s.md', (portuguese, english) =>
     }
   });
 
-  it('have the same sections, and the same headings for names of the wire', () => {
+  it('have the same sections, and the same headings for codes and event names', () => {
     expect(levels(en)).toEqual(levels(pt));
     expect(wireHeadings(en)).toEqual(wireHeadings(pt));
   });
 
-  it('have the same code, except for comments and for texts that depend on the language', () => {
+  it('have the same code, except for comments and translated texts', () => {
     expect(en.blocks.map(comparable)).toEqual(pt.blocks.map(comparable));
   });
 
-  it('have the same tables, row by row, by what the first cells name', () => {
+  it('have the same tables, with the same names in the first cell of each row', () => {
     const firstCells = ({ tables }: Page) => tables.map(({ rows }) => rows.map(([cell = '']) => [...inlineCode(cell)]));
     expect(firstCells(en)).toEqual(firstCells(pt));
   });
 
-  it('name the same things and numbers in each section', () => {
+  it('have the same inline code and numbers in each section', () => {
     expect(en.headings.map(factsOf)).toEqual(pt.headings.map(factsOf));
   });
 
   it('link to the same targets', () => {
-    const targets = ({ links, path: file }: Page) => links.map(link => placeOf(link, file));
+    const targets = ({ links, path: file }: Page) => links.map(link => targetOf(link, file));
     expect(targets(en)).toEqual(targets(pt));
   });
 });
@@ -53,7 +53,7 @@ function levels({ headings }: Page): readonly number[] {
   return headings.map(({ level }) => level);
 }
 
-/** Headings that are codes or names of events or languages: the same in both, and so are their anchors. */
+/** Returns the headings that are codes or event names. They are the same in both languages. */
 function wireHeadings({ headings }: Page): readonly string[] {
   return headings.map(({ text }) => text).filter(text => /^[a-z]+[._][a-z_]+$|^(required|repeated)$/.test(text));
 }
@@ -66,21 +66,21 @@ function comparable({ language, text }: CodeBlock): readonly string[] {
   return [language, ...withoutTexts.split('\n').map(line => withoutComment(line, language))];
 }
 
-/** Returns a line without a comment of more than one word. */
+/** Returns a line without its comment if the language is Bash. */
 function withoutComment(line: string, language: string): string {
   const at = language === 'bash' ? line.search(/(^|\s)# \S/) : -1;
   return at < 0 ? line : line.slice(0, at);
 }
 
-/** Returns the inline code and the numbers of a section, sorted. `2.048` and `2,048` are the same number, `60,5` and `60.5`, too. */
+/** Returns the inline code and numbers in a section, sorted. Omits separators, because `2.048` in Portuguese is `2,048` in English. */
 function factsOf({ lines, text }: Page['headings'][number]): readonly string[] {
   const prose = [text, ...lines].join('\n').replaceAll(/\]\([^)]*\)/g, ']');
   const numbers = prose.replaceAll(/`[^`]*`/g, '').matchAll(/(?<![\w.,])\d[\d.,]*\d|\d/g);
   return [...inlineCode(prose), ...[...numbers].map(([number]) => number.replaceAll(/[.,]/g, ''))].sort();
 }
 
-/** Returns the target of a link in any language: the number of its page and of its heading. */
-function placeOf(link: string, from: string): string {
+/** Returns the target of a link as the index of its page and the index of its heading, which do not depend on the language. */
+function targetOf(link: string, from: string): string {
   if (link.startsWith('https:')) return link;
   const [file = '', anchor] = link.split('#');
   const target = path.join(path.dirname(from), file || path.basename(from));

@@ -21,8 +21,8 @@ import { laneConcurrency } from '../../lib/lane-concurrency.ts';
 import { limitsOf } from '../../lib/throttling.ts';
 import { inlineCode, readPage, sectionOf } from '../support/markdown-page.ts';
 
-// The limits and waits of the pages, against the stage's defaults and the constants. Integrators' pages name the same things in the
-// same places in both languages (`docs-languages.test.ts`), so most of it is read from one of them.
+// These tests compare the limits and waits in the pages with the stage's defaults and the constants. Most tests read only English pages,
+// because `docs-languages.test.ts` compares both languages.
 
 const page = {
   webhooks: readPage('docs/en/webhooks.md'),
@@ -31,20 +31,20 @@ const page = {
   tokens: readPage('docs/en/tokens.md'),
 };
 
-it('the names that are never public are listed', () => {
-  const listed = inlineCode(sectionOf(page.webhooks, 'Rules for URLs')).filter(code => code.startsWith('.'));
-  expect(listed).toEqual([...privateSuffixes].map(suffix => `.${suffix}`));
+it('the page about webhooks lists the host names that are never public', () => {
+  const suffixes = inlineCode(sectionOf(page.webhooks, 'Rules for URLs')).filter(code => code.startsWith('.'));
+  expect(suffixes).toEqual([...privateSuffixes].map(suffix => `.${suffix}`));
 });
 
 const stage = stageConfiguration('dev');
 
-/** Attempts of one webhook that all processes of the slow lane have in flight. */
 const { slowConcurrency } = laneConcurrency(1_000);
+/** The maximum number of attempts for one webhook that all processes of the slow lane have in flight. */
 const slowAttempts =
   slowConcurrency *
   slowLaneSlots(slowConcurrency)({ webhooks: 1, othersInFlight: 0, finished: 0, isQuick: false, isRequested: false });
 
-/** The longest wait of a delivery in the slow lane, as a multiple of its age. */
+/** The maximum wait of a delivery in the slow lane, as a multiple of its age. */
 const maxSlowWait = slowLaneWait(3_600_000, () => 1) / 3_600_000;
 
 describe('the numbers', () => {
@@ -60,7 +60,7 @@ describe('the numbers', () => {
     return `${ms / unit} ${name}`;
   };
 
-  it('of the schedule are the configuration', () => {
+  it('in the retry schedule match the configuration', () => {
     const rows = page.deliveries.tables.find(({ heading }) => heading === 'Attempts and waits')?.rows;
     const waits = ['none', ...stage.retrySchedule.map(inWords)];
     expect(rows).toEqual(waits.map((wait, index) => [String(index + 1), wait]));
@@ -101,14 +101,14 @@ describe('the numbers', () => {
     ['tokens', 'Lifetimes', `${(refreshIdleSeconds * 1_000) / day} days unused`],
     ['tokens', 'Lifetimes', `${(refreshAbsoluteSeconds * 1_000) / day} days from the login`],
     ['tokens', 'Wrong passwords and limits', `| ${stage.clientFailureLimit} |`],
-  ] as const)('%s, %s: %s', (name, heading, phrase) => {
+  ] as const)('in %s, "%s", include: %s', (name, heading, phrase) => {
     expect(sectionOf(page[name], heading).replaceAll(/\s+/g, ' ')).toContain(phrase);
   });
 });
 
 describe('the numbers for operators and developers', () => {
   const limited = Object.entries(oauthCases).flatMap(([reason, [status]]) => (status === 429 ? [reason] : []));
-  it.each(limited)('of the limit %s have a step in the runbook, which names its value', reason => {
+  it.each(limited)('include the stage value in the runbook step about %s', reason => {
     const steps = readPage('docs/runbook.md')
       .lines.join(' ')
       .split(/(?<=[.:])\s/);
@@ -116,15 +116,15 @@ describe('the numbers for operators and developers', () => {
     expect(steps.slice(at, at + 5).join(' ')).toMatch(/`clientFailureLimit`/);
   });
 
-  it('of the throttles are the defaults', () => {
+  it('in the table of throttles match the defaults', () => {
     const { tables } = readPage('docs/tokens.md');
     const rows = tables.find(({ heading }) => heading === 'Floods')?.rows ?? [];
-    const shown = rows.map(([name, , rate = '', burst = '']) => [
+    const throttles = rows.map(([name, , rate = '', burst = '']) => [
       name,
       { rateLimit: Number.parseInt(rate, 10), burstLimit: Number.parseInt(burst, 10) },
     ]);
     const classes = ['token', 'auth', 'management', 'public'] as const;
-    expect(shown).toEqual(classes.map(name => [name, limitsOf(stage, name)]));
+    expect(throttles).toEqual(classes.map(name => [name, limitsOf(stage, name)]));
   });
 
   const ordinals = { 3: 'third', 5: 'fifth' };
@@ -146,7 +146,7 @@ describe('the numbers for operators and developers', () => {
       `up to ${attemptsPerProcess.first}, or ${attemptsPerProcess.slow} in the slow lane`,
       `about ${slowAttempts} attempts in all processes`,
     ].map(phrase => ['docs/delivery.md', phrase] as const),
-  ] as const)('%s: %s', (file, phrase) => {
+  ] as const)('in %s include: %s', (file, phrase) => {
     expect(readPage(file).lines.join(' ').replaceAll(/\s+/g, ' ')).toContain(phrase);
   });
 });

@@ -13,8 +13,8 @@ import { webhookRecord, wireReasons, wireStatuses } from '../../lambdas/webhooks
 import { newSecret, registeredWebhook, webhookList } from '../../lambdas/webhooks/responses.ts';
 import { blocksOf, firstCells, inlineCode, readPage, sectionOf } from '../support/markdown-page.ts';
 
-// Fields, words and samples of the integrators' pages, against the schemas.
-// Both languages name the same things in the same places (`docs-languages.test.ts`), so most of it is read from one of them.
+// These tests compare the fields, values and samples in the integrators' pages with the schemas. Most tests read only English pages,
+// because `docs-languages.test.ts` compares both languages.
 
 const page = {
   webhooks: readPage('docs/en/webhooks.md'),
@@ -29,14 +29,14 @@ interface Schema {
   parse(value: unknown): unknown;
 }
 
-describe('the words of the wire', () => {
+describe("the integrators' pages", () => {
   it.each([
     ['Webhook', Object.values(wireStatuses)],
     ['Delivery', Object.values(wireStates)],
     ['Attempt', Object.values(wireResults)],
     ['Replay', Object.values(wireReplayStates)],
     ['Suspend and reactivate', Object.values(wireReasons)],
-  ])('%s: all are explained', (heading, words) => {
+  ])('explain all values in section "%s"', (heading, words) => {
     expect(firstCells(page.deliveries, heading)).toEqual([words]);
   });
 
@@ -62,17 +62,17 @@ describe('the words of the wire', () => {
       'Get a token',
       [['grant_type', 'client_id', 'client_secret', 'username', 'password', 'scope'], Object.keys(tokenResponse.shape)],
     ],
-    ['scopes', 'tokens', 'Scopes', [[...scopes]]],
-  ] as const)('%s: all its fields are explained', (_, name, heading, fields) => {
+    ['the list of scopes', 'tokens', 'Scopes', [[...scopes]]],
+  ] as const)('explain %s completely', (_, name, heading, fields) => {
     expect(firstCells(page[name], heading)).toEqual(fields);
   });
 
-  it('a replacement accepts the fields on the page', () => {
+  it('list the fields that a replacement accepts', () => {
     expect(sectionOf(page.webhooks, 'Replace')).toContain('takes `url` and, optionally, `autorizacao`');
     expect(Object.keys(replacement.shape)).toEqual(['url', 'autorizacao']);
   });
 
-  it('introspection names the members that an access token has', () => {
+  it('list the fields in the introspection response for an access token', () => {
     const names = new Set(inlineCode(sectionOf(page.tokens, 'Look up a token')));
     expect(Object.keys(activeAccessToken.shape).filter(name => !names.has(name))).toEqual([]);
   });
@@ -89,14 +89,14 @@ it.each([
   expect(rows.map(cells => cells.map(withoutLinks))).toEqual(causes);
 });
 
-it('the console, the reference and operators read the same advice', () => {
+it('the console shows the advice in failure-causes.ts', () => {
   const advice = Object.values(failureCauses).map(({ word, en }) => [word, en]);
   expect(texts.en.advice).toEqual(Object.fromEntries(advice));
 });
 
-it('all calls are those of the OpenAPI document, with their success and scope', () => {
+it('the page about webhooks lists all calls in the OpenAPI document, with their success status and scope', () => {
   const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../docs/api/webhooks.openapi.json'), 'utf8'));
-  const described = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, operations]) =>
+  const expected = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations)
       .filter(([method]) => path.startsWith('/v1/webhooks') && methods.includes(method))
       .map(([method, { responses, security }]) => [
@@ -106,11 +106,11 @@ it('all calls are those of the OpenAPI document, with their success and scope', 
       ]),
   );
   const rows = page.webhooks.tables.find(({ heading }) => heading === 'All calls')?.rows ?? [];
-  const reported = rows.map(([call = '', success, scope = '']) => [inlineCode(call)[0], success, inlineCode(scope)[0]]);
-  expect(reported.toSorted()).toEqual(described.toSorted());
+  const calls = rows.map(([call = '', success, scope = '']) => [inlineCode(call)[0], success, inlineCode(scope)[0]]);
+  expect(calls.toSorted()).toEqual(expected.toSorted());
 });
 
-describe('the sample answers are what the service answers', () => {
+describe('the sample response matches its schema', () => {
   const schemas: readonly [PageName, string, Schema][] = [
     ['tokens', 'Get a token', tokenResponse],
     ['webhooks', 'Register', registeredWebhook],
@@ -124,9 +124,9 @@ describe('the sample answers are what the service answers', () => {
     ['quick-start', '5. Send a test', deliveryPage],
   ];
 
-  it.each(schemas)('%s, %s', (name, heading, schema) => {
+  it.each(schemas)('in %s, "%s"', (name, heading, schema) => {
     const sample = JSON.parse(blocksOf(page[name], heading, 'json')[0] ?? '');
-    expect(schema.parse(sample)).toEqual(sample); // what a schema does not know it leaves out
+    expect(schema.parse(sample)).toEqual(sample); // parsing omits unknown fields
   });
 });
 

@@ -7,20 +7,20 @@ import type { EventField } from '../../lambdas/delivery/intake/event-field.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { type BusinessEvent, createPublisher, findingsOf } from '../../packages/publisher/src/publisher.ts';
 
-const service = (body: string) => parseEventMessage(body, 'message-1', 'https://demandas.example.com');
+const parseBody = (body: string) => parseEventMessage(body, 'message-1', 'https://demandas.example.com');
 
-let sent = '';
+let sentBody = '';
 const client = new SQSClient({ region: 'us-east-1', credentials: { accessKeyId: 'test', secretAccessKey: 'test' } });
 client.middlewareStack.add(
   () => async args => {
-    ({ MessageBody: sent } = args.input as unknown as { readonly MessageBody: string });
+    ({ MessageBody: sentBody } = args.input as unknown as { readonly MessageBody: string });
     return { response: {}, output: { $metadata: {}, MessageId: 'message-1' } };
   },
   { step: 'initialize' },
 );
 const { publish } = createPublisher({ queueUrl: 'https://queue.example.com', client });
 
-/** Texts of all characters, also those that SQS does not take and surrogates that are alone, and values that are no texts. */
+/** Strings of any characters, including lone surrogates and characters that SQS rejects, and values that are not strings. */
 const anything = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 130 }),
   fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 140 }).map(units => String.fromCharCode(...units)),
@@ -30,19 +30,19 @@ const anything = fc.oneof(
   fc.constant(undefined),
 );
 
-// The package checks messages before it sends them, by the rules of the service's intake.
+// Before the package sends a message, it applies the rules of the service's intake.
 describe('the publisher agrees with the service', () => {
   it.each(EVENT_NAMES)('on %s', async name => {
     const message = businessEvents.message(name, { id_conta: 'acme', id: 'example-1' }, businessEvents.exampleValues);
     const { webhookId } = await publish(message as unknown as BusinessEvent);
-    expect(service(sent)).toMatchObject({ outcome: 'event', event: { deliveryId: webhookId } });
+    expect(parseBody(sentBody)).toMatchObject({ outcome: 'event', event: { deliveryId: webhookId } });
   });
 
-  it('on any message: it sends what the service accepts, under the same webhook-id, and finds the same faults', async () => {
+  it('on the validity, webhook-id and findings of any message', async () => {
     let published = 0;
-    const property = fc.asyncProperty(anyMessage(), async given => {
-      const message = JSON.parse(JSON.stringify(given));
-      const parsed = service(JSON.stringify(message));
+    const property = fc.asyncProperty(anyMessage(), async input => {
+      const message = JSON.parse(JSON.stringify(input));
+      const parsed = parseBody(JSON.stringify(message));
       const findings = findingsOf(message).filter(finding => !finding.endsWith('is not a field of this event'));
       if (parsed.outcome === 'rejected') {
         if (typeof message.event === 'string') expect(findings).toEqual([...new Set(parsed.detail.split('; '))]);
@@ -53,22 +53,22 @@ describe('the publisher agrees with the service', () => {
       if (findingsOf(message).length > 0) return;
       published += 1;
       const { webhookId } = await publish(message);
-      expect(service(sent)).toMatchObject({ outcome: 'event', event: { deliveryId: webhookId } });
-      expect(sent).toMatch(/^[ -~]+$/);
+      expect(parseBody(sentBody)).toMatchObject({ outcome: 'event', event: { deliveryId: webhookId } });
+      expect(sentBody).toMatch(/^[ -~]+$/);
     });
     await fc.assert(property, { numRuns: 2_000 });
     expect(published).toBeGreaterThan(100);
   });
 });
 
-/** Messages as publishers may be given them: some are events, most have something wrong. */
+/** Returns messages that callers may pass to the publisher. Most of them are invalid. */
 function anyMessage(): fc.Arbitrary<unknown> {
   const values = Object.entries(businessEvents.fields).map(([name, field]) => [name, valuesLike(field)] as const);
   return fc.constantFrom(...EVENT_NAMES).chain(event => {
     const fields: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
       ...Object.fromEntries(values),
-      id_conta: oftenGood(fc.constantFrom('acme', 'conta_1-A')),
-      event: oftenGood(fc.constant(event)),
+      id_conta: mostlyValid(fc.constantFrom('acme', 'conta_1-A')),
+      event: mostlyValid(fc.constant(event)),
       id: anything,
     };
     const names = ['id_conta', 'event', 'id', ...businessEvents.rows[event].fields];
@@ -83,14 +83,14 @@ function anyMessage(): fc.Arbitrary<unknown> {
 }
 
 function valuesLike(field: EventField): fc.Arbitrary<unknown> {
-  if (field.kind === 'integer') return oftenGood(fc.maxSafeNat());
+  if (field.kind === 'integer') return mostlyValid(fc.maxSafeNat());
   const { maxLength, pattern } = field;
-  const longest = fc.string({ unit: 'grapheme', minLength: maxLength - 1, maxLength: maxLength + 2 });
-  const fitting = pattern ? fc.stringMatching(pattern) : fc.string({ maxLength });
-  const nearly = fitting.map(text => `${text}\n`);
-  return oftenGood(fc.oneof(fc.constant(field.example), fitting, nearly, longest));
+  const nearMaximum = fc.string({ unit: 'grapheme', minLength: maxLength - 1, maxLength: maxLength + 2 });
+  const valid = pattern ? fc.stringMatching(pattern) : fc.string({ maxLength });
+  const withNewline = valid.map(text => `${text}\n`);
+  return mostlyValid(fc.oneof(fc.constant(field.example), valid, withNewline, nearMaximum));
 }
 
-function oftenGood<Value>(good: fc.Arbitrary<Value>) {
-  return fc.oneof({ arbitrary: good, weight: 6 }, { arbitrary: anything, weight: 1 });
+function mostlyValid<Value>(valid: fc.Arbitrary<Value>) {
+  return fc.oneof({ arbitrary: valid, weight: 6 }, { arbitrary: anything, weight: 1 });
 }

@@ -16,7 +16,7 @@ import { webhookProblems, webhookRoutes } from '../../lambdas/webhooks/routes.ts
 import { findingNames, findings, problems } from '../support/error-texts.ts';
 import { firstCells, readPage, sectionOf } from '../support/markdown-page.ts';
 
-// Tests the tables of errors of both hosts. test/unit/api/api-errors.test.ts and test/e2e/form-errors.e2e.test.ts cause each error.
+// Tests the error tables of both hosts. test/unit/api/api-errors.test.ts and test/e2e/form-errors.e2e.test.ts cause each error.
 
 const cases = Object.entries(problems).map(([name, row]) => [name, { code: name, ...row }] as const);
 const titles = Object.entries(problemTitles);
@@ -54,7 +54,7 @@ describe('the texts of errors', () => {
   });
 });
 
-describe('the tables of errors contain only rows that operations list', () => {
+describe('the error table contains only rows that operations list', () => {
   const listedBy = (...tables: RouteTable[]) =>
     tables
       .flatMap(table => Object.values(table))
@@ -64,12 +64,12 @@ describe('the tables of errors contain only rows that operations list', () => {
   it.each([
     ['base_url', problems, { ...pathProblems, ...protectedProblems, ...bodyProblems }, [webhookRoutes, deliveryRoutes]],
     ['auth_url', oauthCases, { ...pathCases, ...formCases, ...serviceCases }, [authRoutes]],
-  ])('of %s', (_host, table, shared, routes) => {
+  ])('at {%s}', (_host, table, shared, routes) => {
     expect(new Set(names(table))).toEqual(new Set([...names(shared), ...listedBy(...routes)]));
   });
 });
 
-describe('the error catalogue of integrators', () => {
+describe('the error catalogue for integrators', () => {
   const errors = readPage('docs/en/errors.md');
   const statuses = Object.groupBy(
     [
@@ -80,12 +80,12 @@ describe('the error catalogue of integrators', () => {
     ({ code }) => code,
   );
 
-  it.each(['docs/pt/erros.md', 'docs/en/errors.md'])('%s has an anchor for each code and no other anchors', file => {
+  it.each(['docs/pt/erros.md', 'docs/en/errors.md'])('in %s has an anchor for each code and no other anchors', file => {
     const codes = readPage(file).headings.filter(({ level }) => level === 3);
     expect(codes.map(({ anchor }) => anchor).sort()).toEqual(Object.keys(statuses).sort());
   });
 
-  it.each(Object.entries(statuses))('lists the statuses of %s, with one at each host', (code, rows = []) => {
+  it.each(Object.entries(statuses))('lists the statuses of %s, with one for each host', (code, rows = []) => {
     const [, status = ''] = /^\*\*Status (.+?)\.\*\*/.exec(sectionOf(errors, code)) ?? [];
     const named = new Set([...status.matchAll(/\d{3}/g)].map(([number]) => Number(number)));
     expect(named).toEqual(new Set(rows.map(row => row.status)));
@@ -95,7 +95,7 @@ describe('the error catalogue of integrators', () => {
   it.each([
     ['docs/pt/erros.md', 'pt'],
     ['docs/en/errors.md', 'en'],
-  ] as const)('%s shows the actual errors', (file, language) => {
+  ] as const)('in %s shows the actual errors', (file, language) => {
     const [problem, oauth] = readPage(file).blocks.map(({ text }) => JSON.parse(text));
     const code = 'validation_failed';
     const { status } = problems[code];
@@ -117,10 +117,10 @@ describe('the error catalogue of integrators', () => {
   });
 });
 
-// No response may contain the texts of zod, which are in one language.
+// Responses must not contain zod's texts, which are only in English.
 describe('every finding comes from the tables', () => {
-  const expectKnown = (found: readonly Finding[]) => {
-    for (const { code, detail } of found)
+  const expectKnown = (actual: readonly Finding[]) => {
+    for (const { code, detail } of actual)
       expect(findingNames({ code, detail: detail.en }, { code, detail: detail.pt })).not.toEqual([]);
   };
 
@@ -148,8 +148,8 @@ describe('every finding comes from the tables', () => {
 
   const names = ['evento', 'url', 'autorizacao', 'imediato', 'desde', 'ate', 'estado', 'limite', 'cursor'];
   const anyName = fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...names) }, fc.string());
-  const known = ['demanda.criada', 'falhou', '', '0', '101', '1e2', '2026-11-20T00:00:00Z', '2026-13-01T00:00:00Z'];
-  const anyText = fc.oneof(fc.constantFrom(...known), fc.string());
+  const values = ['demanda.criada', 'falhou', '', '0', '101', '1e2', '2026-11-20T00:00:00Z', '2026-13-01T00:00:00Z'];
+  const anyText = fc.oneof(fc.constantFrom(...values), fc.string());
   const anyBody = fc.oneof(
     { weight: 5, arbitrary: fc.dictionary(anyName, fc.oneof(anyText, fc.jsonValue({ maxDepth: 1 }))) },
     fc.jsonValue({ maxDepth: 2 }),
@@ -170,7 +170,7 @@ describe('an operation can throw', () => {
     },
   } as const satisfies RouteTable<string, keyof typeof webhookProblems>;
 
-  it('the errors that its row lists and the errors of a body or form', () => {
+  it('the errors that its row lists, and the errors for a body or form', () => {
     expectTypeOf<ContextOf<typeof routes, 'find'>['makeProblem']>().parameter(0).toEqualTypeOf<'webhook_not_found'>();
     expectTypeOf<ContextOf<typeof routes, 'put'>['makeProblem']>()
       .parameter(0)

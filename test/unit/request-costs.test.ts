@@ -22,7 +22,7 @@ import { makeStage, type Stage, schedule } from '../support/stage.ts';
 import { type CallCounts, countCalls, countCommands } from './call-counts.ts';
 import { aDelivery, aRecord, noon } from './delivery/builders.ts';
 
-/* Tests the maximum cost of each request on the capacity page, with a full store. */
+// These tests compare the cost of each request with the maximum on the capacity page. For {base_url}, the store is full.
 
 const routes: readonly Route[] = [authRoutes, apiRoutes, webhookRoutes, deliveryRoutes].flatMap(table =>
   Object.values<Route>(table),
@@ -43,35 +43,35 @@ const operations = new Map(
   ),
 );
 
-const expectWithin = (request: string, measured: readonly CallCounts[]) => {
+const expectWithin = (request: string, costs: readonly CallCounts[]) => {
   const row = rowOf(request);
   for (const name of ['calls', 'read', 'written'] as const)
-    expect(Math.max(...measured.map(counts => counts[name])), `${name} of ${request}`).toBeLessThanOrEqual(row[name]);
+    expect(Math.max(...costs.map(counts => counts[name])), `${name} of ${request}`).toBeLessThanOrEqual(row[name]);
 };
 
-it('the page has exactly one row for each operation', () => {
-  const named = rows?.map(([name = '']) => name.replaceAll('`', ''));
-  expect(named).toEqual([...operations.values(), 'the token of a request to {base_url}']);
+it('the capacity page has exactly one row for each operation', () => {
+  const names = rows?.map(([name = '']) => name.replaceAll('`', ''));
+  expect(names).toEqual([...operations.values(), 'the token of a request to {base_url}']);
 });
 
-it('the page has each command of operators in exactly one row', async () => {
+it('the capacity page has exactly one row for each operator command', async () => {
   const verbsOf = async (...words: string[]) => {
     const { stdout } = await runOpsInProcess([...words, '--help']);
-    const listed = stdout.split('Commands:\n')[1]?.split('\n\n')[0] ?? '';
-    return [...listed.matchAll(/^ {2}([a-z-]+)/gm)].flatMap(([, verb = '']) => (verb === 'help' ? [] : [verb]));
+    const list = stdout.split('Commands:\n')[1]?.split('\n\n')[0] ?? '';
+    return [...list.matchAll(/^ {2}([a-z-]+)/gm)].flatMap(([, verb = '']) => (verb === 'help' ? [] : [verb]));
   };
   const commands: string[] = ['smoke']; // this command also runs without a verb
   for (const noun of await verbsOf()) {
     const verbs = await verbsOf(noun);
     commands.push(...(verbs.length === 0 ? [noun] : verbs.map(verb => `${noun} ${verb}`)));
   }
-  const named = (commandRows ?? []).flatMap(([names = '']) =>
+  const rowNames = (commandRows ?? []).flatMap(([names = '']) =>
     [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => name),
   );
-  expect(named.toSorted()).toEqual(commands.toSorted());
+  expect(rowNames.toSorted()).toEqual(commands.toSorted());
 });
 
-describe('the cost of a request to {base_url} with a full store', () => {
+describe('with a full store, the cost at {base_url}', () => {
   const [accountId, registered, gone, small, ninePages, thinPages, replayed] = [
     'conta-1',
     'demanda.criada',
@@ -90,7 +90,7 @@ describe('the cost of a request to {base_url} with a full store', () => {
   let stage: Stage;
   let counts: ReturnType<typeof countCommands>;
 
-  /** Returns deliveries that ended in the last hour before noon. The newest 100 have expired, but are still in the indexes. */
+  /** Returns deliveries from the hour before noon. The newest `expired` deliveries have expired, but are still in the indexes. */
   const history = (eventName: EventName, state: 'failed' | 'delivered', number: number, expired = 100): Item[] =>
     Array.from({ length: number }, (_, back) => {
       const id = `evt_${state[0]}${EVENT_NAMES.indexOf(eventName)}${String(back).padStart(25, '0')}`;
@@ -118,7 +118,7 @@ describe('the cost of a request to {base_url} with a full store', () => {
       ...history(gone, 'delivered', 1_200, 1_200),
       ...history(small, 'failed', 100, 0),
       ...history(ninePages, 'failed', 850, 0),
-      // all but 49 deliveries of the first four pages belong to an earlier registration
+      // all but 49 deliveries on the first four pages belong to an earlier registration
       ...history(thinPages, 'failed', 500, 0).map((item, at) =>
         at < 400 && at % 100 >= (at < 100 ? 13 : 12) ? { ...item, webhookId: 'webhook-0' } : item,
       ),
@@ -153,7 +153,7 @@ describe('the cost of a request to {base_url} with a full store', () => {
     };
   const url = 'https://receiver.example.com/';
 
-  /** The requests of each operation. The test sends each request twice, once while it loses every race. */
+  /** The requests for each operation. The test sends each request twice, once while its conditional writes fail. */
   const requests: Record<
     OperationId<typeof webhookRoutes> | OperationId<typeof deliveryRoutes>,
     readonly (() => Promise<unknown>)[]
@@ -216,19 +216,19 @@ describe('the cost of a request to {base_url} with a full store', () => {
   };
 
   it.each(Object.entries(requests))('of %s is within its row', async (id, attempts) => {
-    const measured: CallCounts[] = [];
+    const costs: CallCounts[] = [];
     for (const request of attempts) {
       for (const isContended of [true, false]) {
         counts.take();
         await (isContended ? counts.contended(request) : request());
-        measured.push(counts.take());
+        costs.push(counts.take());
       }
     }
-    expectWithin(operations.get(id) ?? id, measured);
+    expectWithin(operations.get(id) ?? id, costs);
   });
 });
 
-describe('the cost of a request to {auth_url} with a full store', () => {
+describe('the cost at {auth_url}', () => {
   let service: AuthService;
   let counts: ReturnType<typeof countCalls>;
   let login: Record<string, string>;
@@ -254,18 +254,18 @@ describe('the cost of a request to {auth_url} with a full store', () => {
   };
 
   it('of issueToken is within its row', async () => {
-    const measured: CallCounts[] = [];
-    measured.push(await counted(() => service.post('token', login)));
+    const costs: CallCounts[] = [];
+    costs.push(await counted(() => service.post('token', login)));
     for (const name of ['password', 'client_secret', 'username'])
-      measured.push(await counted(() => service.post('token', { ...login, [name]: 'wrong' })));
-    measured.push(await counted(() => service.post('token', refresh)));
-    measured.push(await counted(() => service.post('token', refresh))); // within the grace period
+      costs.push(await counted(() => service.post('token', { ...login, [name]: 'wrong' })));
+    costs.push(await counted(() => service.post('token', refresh)));
+    costs.push(await counted(() => service.post('token', refresh))); // within the grace period
     service.clock.advance(60_000);
-    measured.push(await counted(() => service.post('token', refresh))); // reuse ends the session
-    measured.push(await counted(() => service.post('token', refresh)));
+    costs.push(await counted(() => service.post('token', refresh))); // reuse ends the session
+    costs.push(await counted(() => service.post('token', refresh)));
     for (const password of [String(login.password), 'wrong'])
-      measured.push(await counts.contended(() => counted(() => service.post('token', { ...login, password }))));
-    expectWithin('POST /oauth/v1/token', measured);
+      costs.push(await counts.contended(() => counted(() => service.post('token', { ...login, password }))));
+    expectWithin('POST /oauth/v1/token', costs);
   });
 
   it.each([
@@ -273,13 +273,13 @@ describe('the cost of a request to {auth_url} with a full store', () => {
     ['revoke', 'POST /oauth/v1/revoke'],
   ] as const)('of %s is within its row', async (endpoint, request) => {
     const { json } = await service.post('token', login);
-    const measured: CallCounts[] = [];
+    const costs: CallCounts[] = [];
     for (const token of [json.access_token, json.refresh_token, 'unknown']) {
-      measured.push(await counted(() => service.post(endpoint, { ...form, token })));
-      measured.push(await counts.contended(() => counted(() => service.post(endpoint, { ...form, token }))));
+      costs.push(await counted(() => service.post(endpoint, { ...form, token })));
+      costs.push(await counts.contended(() => counted(() => service.post(endpoint, { ...form, token }))));
     }
-    measured.push(await counted(() => service.post(endpoint, { ...form, client_secret: 'x', token: 'x' })));
-    expectWithin(request, measured);
+    costs.push(await counted(() => service.post(endpoint, { ...form, client_secret: 'x', token: 'x' })));
+    expectWithin(request, costs);
   });
 
   it('of the public documents is within their rows', async () => {
@@ -291,7 +291,7 @@ describe('the cost of a request to {auth_url} with a full store', () => {
 
   it('of the token of a request to {base_url} is within its row', async () => {
     const { json } = await service.post('token', login);
-    const measured = await counted(() => service.authenticate(`Bearer ${json.access_token}`));
-    expectWithin('the token of a request to {base_url}', [measured]);
+    const costs = await counted(() => service.authenticate(`Bearer ${json.access_token}`));
+    expectWithin('the token of a request to {base_url}', [costs]);
   });
 });
