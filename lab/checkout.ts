@@ -6,7 +6,7 @@ import path from 'node:path';
 /** The root folder of the repository. */
 export const root = path.join(import.meta.dirname, '..');
 
-/** Calls `use` with a temporary checkout of a commit, which shares the installed dependencies. @throws if the commit does not exist. */
+/** Calls `use` with a temporary checkout of a commit. The checkout shares the installed dependencies. @throws if the commit does not exist. */
 export function withCheckout<Result>(commit: string, use: (folder: string) => Result): Result {
   const parent = mkdtempSync(path.join(tmpdir(), 'emissor-commit-'));
   const folder = path.join(parent, 'files');

@@ -1,6 +1,4 @@
-/**
- * Runs a command-line program. Exits with 1 if `run` returns false. Prints the usage and exits with 2 if `read` throws a `TypeError`.
- */
+/** Runs a command-line program. Exits with 1 if `run` returns false. Prints the usage and exits with 2 if `read` throws a `TypeError`. */
 export async function runProgram<Options extends { readonly help: boolean }>(
   usage: string,
   read: (args: readonly string[]) => Options,

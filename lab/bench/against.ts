@@ -3,32 +3,32 @@ import path from 'node:path';
 import { median, rotated } from '../../tools/support/statistics.ts';
 import { root, withCheckout } from '../checkout.ts';
 
-/** The medians of one figure, in the working tree and in another commit. */
-interface Compared {
+/** The medians of one figure, for the working tree and another commit. */
+interface Comparison {
   readonly figure: string;
   readonly current: number;
   readonly base: number;
-  /** The median ratio of neighbouring rounds. It is robust when the speed of the computer drifts. */
+  /** The median ratio over the rounds. Changes in the computer's speed barely affect it. */
   readonly ratio: number;
 }
 
 /**
- * Runs the benchmark alternately in the working tree and in a commit, with `--json` and the same arguments. Returns the
- * figures that both versions report.
+ * Runs the benchmark alternately in the working tree and in a checkout of a commit, with `--json` and the same arguments. Returns
+ * the figures that both versions report.
  */
-export function measureAgainst(commit: string, args: readonly string[], rounds: number): readonly Compared[] {
+export function measureAgainst(commit: string, args: readonly string[], rounds: number): readonly Comparison[] {
   return withCheckout(commit, folder => {
-    const measured = { current: [] as Figures[], base: [] as Figures[] };
+    const figures = { current: [] as Figures[], base: [] as Figures[] };
     const folders = { current: root, base: folder };
     for (let round = 0; round < rounds; round++)
       for (const version of rotated(['current', 'base'] as const, round))
-        measured[version].push(measure(folders[version], args));
-    return compare(measured.current, measured.base);
+        figures[version].push(measure(folders[version], args));
+    return compare(figures.current, figures.base);
   });
 }
 
-/** Returns the medians of the figures that both versions report. */
-export function compare(current: readonly Figures[], base: readonly Figures[]): readonly Compared[] {
+/** Returns the medians and the median ratio of each figure that both versions report. */
+export function compare(current: readonly Figures[], base: readonly Figures[]): readonly Comparison[] {
   return [...(current[0]?.keys() ?? [])].flatMap(figure => {
     const [values, baseValues] = [current, base].map(rounds => rounds.flatMap(figures => figures.get(figure) ?? []));
     if (!values || !baseValues || values.length !== baseValues.length) return [];
@@ -45,9 +45,9 @@ export function figuresIn(result: unknown, name: string): Figures {
   if (typeof result === 'number') return new Map([[name, result]]);
   if (typeof result !== 'object' || result === null) return new Map();
   const entries = Array.isArray(result)
-    ? result.map((row, at) => [Object.values(row).find(value => typeof value === 'string') ?? at, row] as const)
+    ? result.map((row, index) => [Object.values(row).find(value => typeof value === 'string') ?? index, row] as const)
     : Object.entries(result);
-  return new Map(entries.flatMap(([key, inner]) => [...figuresIn(inner, `${name} ${key}`.trim())]));
+  return new Map(entries.flatMap(([key, value]) => [...figuresIn(value, `${name} ${key}`.trim())]));
 }
 
 function measure(folder: string, args: readonly string[]): Figures {

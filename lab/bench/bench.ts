@@ -27,9 +27,9 @@ import { measureService } from './service.ts';
 
 const pageFile = join(root, 'docs/performance.md');
 
-/** The numbers of rounds and requests to measure. */
+/** The numbers of rounds and requests in each part. */
 const sizes = {
-  whole: {
+  full: {
     calls: { rounds: 5, perRound: 9_000 },
     coldRuns: 15,
     requests: 100,
@@ -50,47 +50,47 @@ const sizes = {
 };
 
 /** The result of a part, and its rows in the table. */
-interface Measured {
+interface PartResult {
   readonly result: unknown;
   readonly rows: readonly Row[];
 }
 
 type Progress = (label: string) => void;
 
-const measure: Readonly<Record<PartName, (size: typeof sizes.whole, progress: Progress) => Promise<Measured>>> = {
-  calls: async ({ calls }) => measured(await measureCalls(calls.rounds, calls.perRound), callRows),
-  bundles: async ({ coldRuns }, progress) => measured(measureBundles(coldRuns, progress), bundleRows),
-  service: async ({ requests }) => measured(await measureService(requests), serviceRows),
-  delivery: async ({ delivery }, progress) => measured(await measureDelivery(delivery, progress), deliveryRows),
-  bursts: async ({ bursts }, progress) => measured(await measureBursts(bursts, progress), burstRows),
-  floods: async ({ floods }, progress) => measured(await measureFloods(floods, progress), floodRows),
+const measure: Readonly<Record<PartName, (size: typeof sizes.full, progress: Progress) => Promise<PartResult>>> = {
+  calls: async ({ calls }) => withRows(await measureCalls(calls.rounds, calls.perRound), callRows),
+  bundles: async ({ coldRuns }, progress) => withRows(measureBundles(coldRuns, progress), bundleRows),
+  service: async ({ requests }) => withRows(await measureService(requests), serviceRows),
+  delivery: async ({ delivery }, progress) => withRows(await measureDelivery(delivery, progress), deliveryRows),
+  bursts: async ({ bursts }, progress) => withRows(await measureBursts(bursts, progress), burstRows),
+  floods: async ({ floods }, progress) => withRows(await measureFloods(floods, progress), floodRows),
 };
 
 await runProgram(usage, readOptions, main);
 
 async function main(options: BenchOptions): Promise<boolean> {
-  const size = options.quick ? sizes.quick : sizes.whole;
+  const size = options.quick ? sizes.quick : sizes.full;
   if (options.against === undefined) await measureParts(options, size);
   else showAgainst(options.against, options, size.roundsAgainst);
   return true;
 }
 
 function showAgainst(commit: string, { parts, quick }: BenchOptions, rounds: number): void {
-  const compared = measureAgainst(commit, quick ? ['--quick', ...parts] : parts, rounds);
-  const rows = compared.map(({ figure, current, base, ratio }) => [
+  const comparisons = measureAgainst(commit, quick ? ['--quick', ...parts] : parts, rounds);
+  const rows = comparisons.map(({ figure, current, base, ratio }) => [
     figure,
     ...[current, base, ratio].map(value => value.toFixed(2)),
   ]);
   console.log(markdownTable(['figure', 'working tree', commit, 'ratio'], rows));
 }
 
-async function measureParts({ parts, json, quick }: BenchOptions, size: typeof sizes.whole): Promise<void> {
+async function measureParts({ parts, json, quick }: BenchOptions, size: typeof sizes.full): Promise<void> {
   const start = performance.now();
   const progress: Progress = label => {
     const seconds = (performance.now() - start) / 1_000;
     console.error(`${seconds.toFixed(0).padStart(4)} s  ${label}`);
   };
-  const results = new Map<PartName, Measured>();
+  const results = new Map<PartName, PartResult>();
   for (const part of parts) {
     progress(part);
     results.set(part, await measure[part](size, label => progress(`  ${label}`)));
@@ -103,12 +103,12 @@ async function measureParts({ parts, json, quick }: BenchOptions, size: typeof s
   console.error('Wrote docs/performance.md.');
 }
 
-function measured<Result>(result: Result, rowsOf: (result: Result) => readonly Row[]): Measured {
+function withRows<Result>(result: Result, rowsOf: (result: Result) => readonly Row[]): PartResult {
   return { result, rows: rowsOf(result) };
 }
 
 /** Returns the object that `--json` prints. */
-function describeRun(quick: boolean, results: ReadonlyMap<PartName, Measured>) {
+function describeRun(quick: boolean, results: ReadonlyMap<PartName, PartResult>) {
   return {
     commit: git('describe', '--always', '--dirty', '--exclude=*'),
     node: process.version,

@@ -10,11 +10,10 @@ import { NodeFunction } from '../../lib/constructs/node-function.ts';
 import { addStage } from '../../lib/stage.ts';
 import { median } from '../../tools/support/statistics.ts';
 
-/** The sizes and import times of the bundles. Each time is the median of several new processes, in milliseconds. */
+/** The size and import time of each bundle. Times are medians over several new processes, in milliseconds. */
 export interface BundleResult {
-  /** The result of each function's bundle. */
   readonly bundles: readonly { readonly name: string; readonly kibibytes: number; readonly importMs: number }[];
-  /** The import time of a bundle that only creates plain clients of DynamoDB and KMS. */
+  /** The import time of a bundle that only creates plain clients for DynamoDB and KMS. */
   readonly plainImportMs: number;
 }
 

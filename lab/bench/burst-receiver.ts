@@ -1,4 +1,4 @@
-/** Runs a receiver that responds after 20 ms. It sends its port and request count to its parent at the start and on request. */
+/** Runs a receiver that responds after 20 ms. It sends its port and request count to the parent process at startup and on request. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -11,12 +11,12 @@ import { demoOf, type LocalOutputs, startLocalRun } from '../../tools/support/lo
 import { makeServiceClient, passwordGrant } from '../../tools/support/service-client.ts';
 import type { BurstReceiverMessage } from './burst-receiver.ts';
 
-/** The result of one burst of events, which is published at the maximum rate that the queue accepts. */
+/** The result of one burst. Ten concurrent calls send the events in batches of ten. */
 export interface BurstRow {
   readonly events: number;
   /** Deliveries per second, from the first sent message to the last delivery. */
   readonly perSecond: number;
-  /** The CPU time of the consumers, in milliseconds. */
+  /** The consumers' CPU time per delivery, in milliseconds. */
   readonly cpuPerDelivery: number;
   /** The number of events that the consumer returned to the queue when it first received them. */
   readonly shed: number;
@@ -76,10 +76,10 @@ const host = 'burst.example.com';
 const event = 'demanda.criada';
 const consumers = /Deliver(?:First|Retry|Slow)/;
 
-/** The number of unmeasured events, which start the processes. */
+/** The number of warm-up events, which are not measured. */
 const warmUp = 200;
 
-/** The timeout of a burst, in milliseconds. */
+/** The timeout for a burst, in milliseconds. */
 const burstTimeout = 180_000;
 
 async function publish(outputs: LocalOutputs, events: number): Promise<void> {
@@ -106,7 +106,7 @@ async function untilReceived(requestCount: () => Promise<BurstReceiverMessage>, 
     const { received } = await requestCount();
     if (received >= expected) return;
     if (Date.now() > deadline)
-      throw new Error(`The receiver got ${received} of ${expected} events in ${burstTimeout / 1_000} s.`);
+      throw new Error(`Only ${received} of ${expected} events arrived in ${burstTimeout / 1_000} s.`);
     await pause(20);
   }
 }

@@ -1,4 +1,4 @@
-/** Calls DynamoDB with the client `product` or `plain`. Sends the processor time of one call to its parent, in microseconds. */
+/** Calls DynamoDB with the client `product` or `plain`, and sends the CPU time per call to the parent process, in microseconds. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { BatchGetCommand, DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { dynamoSettings, makeDocumentClient } from '../../lambdas/platform/aws/dynamo.ts';
@@ -14,7 +14,7 @@ const item = {
   counter: 12,
 };
 
-await makeCalls(1_500); // compiles the code
+await makeCalls(1_500); // warm-up
 const before = process.cpuUsage();
 await makeCalls(Number(calls));
 const { user, system } = process.cpuUsage(before);

@@ -5,15 +5,15 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { median, rotated } from '../../tools/support/statistics.ts';
 
-/** The median processor time of a DynamoDB call in microseconds, with the product's client and with a plain SDK client. */
+/** The median CPU time per DynamoDB call in microseconds, with the product's client and with a plain SDK client. */
 export interface CallResult {
   readonly productUs: number;
   readonly plainUs: number;
-  /** The median of the rounds' ratios. */
+  /** The median ratio over the rounds. */
   readonly ratio: number;
 }
 
-/** Measures the same calls with both clients, alternately and in new processes. A local server returns responses like DynamoDB's. */
+/** Measures the same calls with both clients, alternately and in new processes. A local server mimics DynamoDB. */
 export async function measureCalls(rounds: number, calls: number): Promise<CallResult> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
@@ -24,18 +24,18 @@ export async function measureCalls(rounds: number, calls: number): Promise<CallR
   await once(server, 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   try {
-    const measured = { product: [] as number[], plain: [] as number[] };
+    const times = { product: [] as number[], plain: [] as number[] };
     for (let round = 0; round < rounds; round++)
       for (const client of rotated(['product', 'plain'] as const, round))
-        measured[client].push(await timeOf(client, calls, endpoint));
-    const ratios = measured.product.map((time, round) => time / (measured.plain[round] ?? Number.NaN));
-    return { productUs: median(measured.product), plainUs: median(measured.plain), ratio: median(ratios) };
+        times[client].push(await timeOf(client, calls, endpoint));
+    const ratios = times.product.map((time, round) => time / (times.plain[round] ?? Number.NaN));
+    return { productUs: median(times.product), plainUs: median(times.plain), ratio: median(ratios) };
   } finally {
     server.close();
   }
 }
 
-/** Measures the processor time of one call in a separate process, in microseconds. */
+/** Measures the CPU time per call in a new process, in microseconds. */
 async function timeOf(client: 'product' | 'plain', calls: number, endpoint: string): Promise<number> {
   const child = fork(join(import.meta.dirname, 'call-client.ts'), [client, String(calls)], {
     env: {

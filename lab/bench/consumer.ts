@@ -8,13 +8,13 @@ import type { LocalOutputs } from '../../tools/support/local-run.ts';
 /** The number of messages in a batch, equal to the batch size of the event source mappings. */
 export const batchSize = 10;
 
-/** A batch, and the number of its messages. */
+/** The payload of an invocation, and the number of messages in it. */
 export interface Batch {
   readonly payload: string;
   readonly messages: number;
 }
 
-/** Creates the next batch. The measurement excludes the time of this function. */
+/** Creates the next batch. The measurement excludes the time that this function takes. */
 export type MakeBatch = () => Batch | Promise<Batch>;
 
 /** The measurements of one consumer process over consecutive batches. */
@@ -80,13 +80,13 @@ export type Consumer = ReturnType<typeof makeConsumer>;
 /** Returns a function that creates batches in the format of the events queue, with one message per event. */
 export function batchesOf({ EventsQueueUrl, Demo }: LocalOutputs, events: readonly EventName[]) {
   return (): Batch => {
-    const moments = { SentTimestamp: String(Date.now()), ApproximateFirstReceiveTimestamp: String(Date.now()) };
+    const times = { SentTimestamp: String(Date.now()), ApproximateFirstReceiveTimestamp: String(Date.now()) };
     const messages = events.map(event => ({
       id: randomUUID(),
       receipt: randomUUID(),
       body: JSON.stringify({ id_conta: Demo.AccountId, event, ...businessEvents.exampleValues }),
       attributes: {},
-      systemAttributes: { ...moments, SenderId: 'bench', ApproximateReceiveCount: '1', MessageGroupId: Demo.AccountId },
+      systemAttributes: { ...times, SenderId: 'bench', ApproximateReceiveCount: '1', MessageGroupId: Demo.AccountId },
     }));
     const queue = `arn:aws:sqs:us-east-1:000000000000:${EventsQueueUrl.split('/').at(-1)}`;
     return { payload: JSON.stringify(eventOf(messages, queue)), messages: messages.length };

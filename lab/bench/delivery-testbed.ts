@@ -19,18 +19,17 @@ import type { ReceiverMessage } from './tls-receiver.ts';
 /** The host of all receivers, except in the scenario with different hosts. */
 export const host = 'bench.example.com';
 
-/** Returns the host for an event. Hosts repeat after 600 events, when the consumer has closed their connections. */
-export function hostOf(event: number): string {
-  return scatteredHosts[event % scatteredHosts.length] ?? host;
+/** Returns the host for an event. The 600 hosts repeat only after the consumer has closed their connections. */
+export function hostOf(index: number): string {
+  return scatteredHosts[index % scatteredHosts.length] ?? host;
 }
 
-/** The services that measurements of deliveries use. */
+/** The local run and the receiver for measurements of deliveries. */
 export interface DeliveryTestbed {
   readonly outputs: LocalOutputs;
   readonly dynamo: Dynamo;
   /** Returns the number of requests that the receiver has received. */
   received(): Promise<number>;
-  /** Starts a consumer process of the function. */
   startConsumer(): Consumer;
   stop(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { median, type Percentiles, percentilesOf } from '../../tools/support/sta
 import { batchesOf, batchSize, type Consumer, type MakeBatch, type Series } from './consumer.ts';
 import { type DeliveryTestbed, host, hostOf, startDeliveryTestbed } from './delivery-testbed.ts';
 
-/** The throughput of a consumer in one scenario, as medians over the rounds. */
+/** The CPU time, throughput and batch times of a consumer in one scenario. CPU time and throughput are medians over the rounds. */
 export interface DeliveryRow {
   readonly scenario: string;
   /** The CPU time per delivery, in milliseconds. */
@@ -18,10 +18,10 @@ export interface DeliveryRow {
 
 export interface DeliveryResult {
   readonly rows: readonly DeliveryRow[];
-  /** The CPU time with a receiver that never responds, in milliseconds. */
+  /** The CPU times for a receiver that never responds, in milliseconds. */
   readonly hanging: {
     readonly perAttempt: number;
-    /** The CPU time per later event that the consumer moves to the slow lane. */
+    /** The CPU time for each later event, which the consumer moves to the slow lane. */
     readonly perMove: number;
   };
 }
@@ -31,7 +31,7 @@ export interface DeliverySize {
   readonly rounds: number;
   /** The number of measured batches in a round. */
   readonly batches: number;
-  /** The number of unmeasured batches, which compile the consumer's code. */
+  /** The number of warm-up batches, which are not measured. */
   readonly warmUp: number;
 }
 
@@ -53,7 +53,7 @@ export async function measureDelivery(size: DeliverySize, progress: (label: stri
       rows.push(await measureScenario(scenario, consumer, testbed, size));
       const [received, expected] = [await testbed.received(), consumer.sentMessages()];
       if (received !== expected)
-        throw new Error(`${scenario.name}: the receiver got ${received} requests instead of ${expected}.`);
+        throw new Error(`${scenario.name}: ${received} requests arrived instead of ${expected}.`);
     }
     progress('with a receiver that hangs');
     return { rows, hanging: await measureHanging(testbed, size) };
@@ -67,7 +67,7 @@ const slowEvent: EventName = 'demanda.cancelada';
 const scatteredEvent: EventName = 'proposta.recebida';
 const hangingEvent: EventName = 'demanda.finalizada';
 
-/** The path of each event's receiver, which is the delay of the response in milliseconds. */
+/** The path of each event's receiver. A number is the response delay in milliseconds. */
 const receivers = { [quickEvent]: '2', [slowEvent]: '200', [scatteredEvent]: '2', [hangingEvent]: 'never' };
 
 interface Scenario {
@@ -84,7 +84,7 @@ const scenarios: readonly Scenario[] = [
   { name: 'message by message, different hosts', event: scatteredEvent, messages: 1, hasChangingHosts: true },
 ];
 
-/** Measures a scenario. It excludes the first batch of each round, which reopens connections. */
+/** Measures a scenario. The first batch of each round reopens connections and is not measured. */
 async function measureScenario(
   { name, event, messages, hasChangingHosts = false }: Scenario,
   { consume }: Consumer,
@@ -92,23 +92,23 @@ async function measureScenario(
   { rounds, batches, warmUp }: DeliverySize,
 ): Promise<DeliveryRow> {
   const makeBatch = batchesOf(testbed.outputs, Array<EventName>(messages).fill(event));
-  const next = hasChangingHosts ? changingHosts(testbed, event, makeBatch) : makeBatch;
+  const nextBatch = hasChangingHosts ? changingHosts(testbed, event, makeBatch) : makeBatch;
   const batchFactor = messages === 1 ? 4 : 1;
-  await consume(warmUp * batchFactor, next);
-  const measured: Series[] = [];
+  await consume(warmUp * batchFactor, nextBatch);
+  const seriesByRound: Series[] = [];
   for (let round = 0; round < rounds; round++) {
-    await consume(1, next);
-    measured.push(await consume(batches * batchFactor, next));
+    await consume(1, nextBatch);
+    seriesByRound.push(await consume(batches * batchFactor, nextBatch));
   }
   return {
     scenario: name,
-    cpuMs: median(measured.map(cpuPerDelivery)),
-    perSecond: median(measured.map(perSecond)),
-    times: percentilesOf(measured.flatMap(series => series.times)),
+    cpuMs: median(seriesByRound.map(cpuPerDelivery)),
+    perSecond: median(seriesByRound.map(perSecond)),
+    times: percentilesOf(seriesByRound.flatMap(series => series.times)),
   };
 }
 
-/** Measures the CPU cost of a receiver that never responds. `lab/world` covers the receiver's effect on other webhooks. */
+/** Measures the CPU cost of a receiver that never responds. `lab/world` measures its effect on other webhooks. */
 async function measureHanging({ startConsumer, outputs }: DeliveryTestbed, size: DeliverySize) {
   const { consume } = startConsumer();
   await consume(size.warmUp, batchesOf(outputs, Array<EventName>(batchSize).fill(quickEvent)));
@@ -117,17 +117,15 @@ async function measureHanging({ startConsumer, outputs }: DeliveryTestbed, size:
   return { perAttempt, perMove: cpuPerDelivery(await consume(size.batches, hanging)) };
 }
 
-/** Returns the CPU time per delivery of a series, in milliseconds. */
 function cpuPerDelivery({ cpuMs, deliveries }: Series): number {
   return cpuMs / deliveries;
 }
 
-/** Returns the deliveries per second of a series. */
 function perSecond({ times, deliveries }: Series): number {
   return (deliveries * 1_000) / times.reduce((sum, time) => sum + time, 0);
 }
 
-/** Wraps `makeBatch`. Changes the host in the webhook's URL before each batch. */
+/** Wraps `makeBatch` to change the host in the webhook's URL before each batch. */
 function changingHosts({ dynamo, outputs }: DeliveryTestbed, event: EventName, makeBatch: MakeBatch): MakeBatch {
   let batchCount = 0;
   return async () => {

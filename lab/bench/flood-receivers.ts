@@ -1,6 +1,6 @@
 /**
  * Starts receivers on free ports of 127.0.0.1 in this process. The argument `healthy` starts a healthy receiver, and
- * `floods` starts receivers for each flood. The parent sends the TLS key and certificate, and receives the ports by name.
+ * `floods` starts two receivers for each flood. The parent process sends the TLS key and certificate, and receives the ports.
  */
 import { createServer } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,10 +8,10 @@ import { type HostileIdentity, startHostileReceiver } from '../../tools/support/
 import { listen } from '../../tools/support/listen.ts';
 import { type RecordWriter, sessionTicket } from '../../tools/support/tls-records.ts';
 
-/** The port of each receiver, by the name of its flood. */
+/** The port of each receiver, by its name. */
 export type FloodPorts = Readonly<Record<string, number>>;
 
-/** The bytes that each flood writes at once. They exceed the byte budget of a connection. */
+/** The functions that create the bytes of each flood, which exceed the byte budget of a connection. */
 const floods: Readonly<Record<string, (records: RecordWriter) => Buffer>> = {
   KeyUpdates: records => repeat(2_500, () => records.keyUpdate(true)),
   'empty records': records => repeat(2_500, () => records.record('data', Buffer.alloc(0))),
@@ -27,7 +27,7 @@ process.once('message', async (identity: HostileIdentity) => {
   const ports: Record<string, number> = {};
   for (const [name, burst] of Object.entries(floods)) {
     ports[`${name}, new connections`] = await startFlood(burst, identity);
-    ports[`${name}, kept connections`] = await startFlood(burst, identity, true);
+    ports[`${name}, reused connections`] = await startFlood(burst, identity, true);
   }
   return process.send?.(ports);
 });
@@ -41,7 +41,7 @@ function startHealthy({ key, certificate: cert }: HostileIdentity): Promise<numb
   return listen(server);
 }
 
-/** Starts a receiver that floods the connection instead of sending a response. If `isKept`, it floods the idle connection after a response. */
+/** Starts a receiver that floods the connection instead of sending a response. If `isReused`, it responds first, and floods the idle connection. */
 async function startFlood(burst: (records: RecordWriter) => Buffer, identity: HostileIdentity, isReused = false) {
   const { port } = await startHostileReceiver(async ({ records, write }) => {
     if (isReused) {

@@ -12,16 +12,15 @@ import { systemTime } from '../../lambdas/platform/timer.ts';
 import { median, quantile } from '../../tools/support/statistics.ts';
 import type { FloodPorts } from './flood-receivers.ts';
 
-/** The median times of POSTs to a healthy receiver while five other connections are flooded, in milliseconds. */
+/** The 99th percentiles of POST times to a healthy receiver, alone and during floods. They are medians over the rounds, in milliseconds. */
 export interface FloodRow {
   readonly flood: string;
   readonly aloneP99: number;
   readonly floodedP99: number;
-  /** The median delay over all rounds. */
+  /** The delay that the floods cause, as the median over the rounds. */
   readonly delayMs: number;
 }
 
-/** The size of a measurement. */
 export interface FloodSize {
   readonly rounds: number;
   /** The number of POSTs to the healthy receiver in a round. The benchmark sends one every 15 ms. */
@@ -36,7 +35,7 @@ export async function measureFloods({ rounds, posts }: FloodSize, progress: (lab
   const receivers = await startReceivers();
   try {
     const post = makePost(receivers);
-    await postHealthy(post, posts); // compiles the code
+    await postHealthy(post, posts); // warm-up
     const rows: FloodRow[] = [];
     for (const flood of receivers.floods) {
       progress(flood);
@@ -51,25 +50,25 @@ export async function measureFloods({ rounds, posts }: FloodSize, progress: (lab
 /** The interval between POSTs to the healthy receiver, in milliseconds. */
 const postInterval = 15;
 
-/** The pause of a connection between two floods, in milliseconds. */
+/** The pause between floods on a connection, in milliseconds. */
 const floodPause = 50;
 
 type Post = (name: string, path?: string) => Promise<PostOutcome>;
 
 async function measureFlood(flood: string, post: Post, { rounds, posts }: FloodSize): Promise<FloodRow> {
-  const measured: (readonly [alone: number, flooded: number])[] = [];
+  const percentiles: (readonly [alone: number, flooded: number])[] = [];
   for (let round = 0; round < rounds; round++) {
     const alone = await postHealthy(post, posts);
     const stop = startFlooding(flood, post);
     const flooded = await postHealthy(post, posts);
     await stop();
-    measured.push([quantile(alone, 0.99), quantile(flooded, 0.99)]);
+    percentiles.push([quantile(alone, 0.99), quantile(flooded, 0.99)]);
   }
   return {
     flood,
-    aloneP99: median(measured.map(([alone]) => alone)),
-    floodedP99: median(measured.map(([, flooded]) => flooded)),
-    delayMs: median(measured.map(([alone, flooded]) => flooded - alone)),
+    aloneP99: median(percentiles.map(([alone]) => alone)),
+    floodedP99: median(percentiles.map(([, flooded]) => flooded)),
+    delayMs: median(percentiles.map(([alone, flooded]) => flooded - alone)),
   };
 }
 
@@ -107,7 +106,7 @@ async function startReceivers() {
   const { private: key, cert: certificate } = await generate([{ name: 'commonName', value: 'floods' }], {
     keyType: 'ec',
     curve: 'P-256',
-    notBeforeDate: new Date(Date.now() - 60_000), // OpenSSL's clock lags by some milliseconds
+    notBeforeDate: new Date(Date.now() - 60_000), // OpenSSL's clock lags by a few milliseconds
     extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: '*.example.com' }] }],
   });
   const [healthy, floods] = [startProcess('healthy'), startProcess('floods')];
@@ -134,7 +133,7 @@ async function startReceivers() {
   }
 }
 
-/** Creates the product's guarded POST with a resolver that maps receiver names to local ports. */
+/** Creates the product's guarded POST, which connects to the local ports of the named receivers. */
 function makePost({ ports, certificate }: Receivers): Post {
   const names = Object.keys(ports);
   const addressOf = (index: number) => `93.184.216.${index + 1}`;

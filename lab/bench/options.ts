@@ -8,8 +8,8 @@ export type PartName = (typeof partNames)[number];
 /** The output of `npm run bench -- --help`. */
 export const usage = `npm run bench [-- PART… OPTIONS]
 
-Measures the size and cost of the functions. The parts are ${partNames.join(', ')}. Without a part,
-it measures all of them. Without parts and options, it also writes docs/performance.md. Do not run other programs at the same time.
+Measures the size and cost of the functions. The parts are ${partNames.join(', ')} (default: all).
+Without parts and options, also writes docs/performance.md. Do not run other programs at the same time.
 
   --against COMMIT  compare the working tree with COMMIT and print the ratio of each figure
   --json            print one JSON object to standard output
@@ -26,11 +26,7 @@ export interface BenchOptions {
   readonly help: boolean;
 }
 
-/**
- * Reads the options of the benchmark.
- *
- * @throws {TypeError} for an unknown option or part.
- */
+/** Reads the options of the benchmark. @throws {TypeError} for an unknown option or part. */
 export function readOptions(args: readonly string[]): BenchOptions {
   const flag = { type: 'boolean', default: false } as const;
   const { values, positionals } = parseArgs({

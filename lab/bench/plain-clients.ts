@@ -1,4 +1,4 @@
-/** Creates two clients with the SDK's defaults, and imports one command of each, as the baseline for import times. */
+/** Creates two clients with the SDK's defaults and imports one command for each. This bundle is the baseline for import times. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DecryptCommand, KMSClient } from '@aws-sdk/client-kms';
 import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';

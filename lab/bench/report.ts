@@ -11,12 +11,12 @@ import type { ServiceResult } from './service.ts';
 /** A row of the table, with a measurement, its result, and its optional ratio to a plain SDK client. */
 export type Row = readonly [measurement: string, result: string, ratio?: string];
 
-/** Returns the page of a complete run. */
+/** Returns the content of docs/performance.md for a complete run. */
 export function pageOf(date: string, rows: readonly Row[]): string {
   return `# Performance
 
-\`npm run bench\` measured these figures on ${date}, on ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown processor'} with Node.js ${process.version}. They are
-medians of several rounds. Processor time (CPU) is the user and system time of the function's own processes. Times depend on the computer.
+\`npm run bench\` measured these figures on ${date}, on ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown processor'} with Node.js ${process.version}. Most
+are medians over several rounds. Processor time (CPU) is the user and system time of the function's own processes. Times depend on the computer.
 Compare ratios instead, either to the plain client in the same run or to another commit (\`npm run bench -- --against COMMIT\`).
 
 ${tableOf(rows)}
@@ -25,7 +25,7 @@ ${tableOf(rows)}
   bundle that creates this client and a KMS client.
 - *Consumer*: one process of DeliverFirst that receives batches sequentially. The receiver and the tables run in other processes.
 - *Burst*: the events of one account in a complete local run. The receiver responds after 20 ms. A shed event returns to the queue.
-- *Flood*: POSTs of one process to a healthy receiver while five other connections exceed their byte budget. The target is a delay of
+- *Flood*: POSTs from one process to a healthy receiver while five other connections exceed their byte budget. The target is a delay of
   at most 50 ms.
 `;
 }
@@ -38,12 +38,10 @@ export function tableOf(rows: readonly Row[]): string {
   );
 }
 
-/** Returns the row for calls to DynamoDB. */
 export function callRows({ productUs, plainUs, ratio }: CallResult): readonly Row[] {
   return [['DynamoDB call, CPU', `${fixed(productUs, 0)} µs (plain client: ${fixed(plainUs, 0)} µs)`, fixed(ratio, 2)]];
 }
 
-/** Returns a row for the bundle of each function. */
 export function bundleRows({ bundles, plainImportMs }: BundleResult): readonly Row[] {
   return bundles.map(({ name, kibibytes, importMs }) => {
     return [
@@ -54,7 +52,6 @@ export function bundleRows({ bundles, plainImportMs }: BundleResult): readonly R
   });
 }
 
-/** Returns the rows for logins and refreshes. */
 export function serviceRows(service: ServiceResult): readonly Row[] {
   return [
     ['`npm start`, until ready', `${fixed(service.readyMs / 1_000)} s`],
@@ -66,7 +63,6 @@ export function serviceRows(service: ServiceResult): readonly Row[] {
   ];
 }
 
-/** Returns the rows for one consumer process. */
 export function deliveryRows({ rows, hanging }: DeliveryResult): readonly Row[] {
   return [
     ...rows.map(({ scenario, cpuMs, perSecond, times }): Row => {
@@ -80,7 +76,6 @@ export function deliveryRows({ rows, hanging }: DeliveryResult): readonly Row[] 
   ];
 }
 
-/** Returns a row for each burst. */
 export function burstRows(rows: readonly BurstRow[]): readonly Row[] {
   return rows.map(({ events, perSecond, cpuPerDelivery, shed, moved }) => {
     const figure = `CPU ${fixed(cpuPerDelivery, 2)} ms, ${fixed(perSecond, 0)} a second, ${shed} shed, ${moved} moved`;
@@ -88,7 +83,6 @@ export function burstRows(rows: readonly BurstRow[]): readonly Row[] {
   });
 }
 
-/** Returns a row for each kind of flood. */
 export function floodRows(rows: readonly FloodRow[]): readonly Row[] {
   return rows.map(({ flood, aloneP99, floodedP99, delayMs }) => {
     return [`flood, ${flood}: p99`, `${fixed(delayMs)} ms later (${fixed(floodedP99)}, alone ${fixed(aloneP99)})`];

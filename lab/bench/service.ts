@@ -22,9 +22,9 @@ export async function measureService(count: number): Promise<ServiceResult> {
     const { client, user } = demoOf(outputs);
     const logIn = () => getTokens(passwordGrant(client, user));
     const coldLoginMs = await timeOf(logIn);
-    const logins = await series(count, /Token/, logIn);
+    const logins = await measureSeries(count, /Token/, logIn);
     let { refresh_token: refreshToken } = await logIn();
-    const refreshes = await series(count, /Token/, async () => {
+    const refreshes = await measureSeries(count, /Token/, async () => {
       refreshToken = (await getTokens(refreshGrant(client, refreshToken))).refresh_token;
     });
     return {
@@ -46,8 +46,8 @@ async function timeOf(action: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-/** Measures the times and the CPU time of `count` sequential calls. */
-async function series(count: number, functionName: RegExp, action: () => Promise<unknown>) {
+/** Measures the latency and the CPU time of `count` sequential calls. */
+async function measureSeries(count: number, functionName: RegExp, action: () => Promise<unknown>) {
   const before = processorTime(functionName);
   const times: number[] = [];
   for (let call = 0; call < count; call++) times.push(await timeOf(action));

@@ -1,6 +1,6 @@
 /**
  * Runs the receiver for measured deliveries. It serves HTTPS for any host name on a free port. The number in the path is
- * the delay of the response in milliseconds. For a path without a number, the receiver never responds.
+ * the response delay in milliseconds. For a path without a number, the receiver never responds.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:https';
@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { makeCertificateAuthority } from '@emissor/cloud/testing';
 
-/** A message to the parent. The first message contains the port and the certificate authority, and later messages the request count. */
+/** A message to the parent process. Only the first message contains the port and the certificate authority. */
 export type ReceiverMessage =
   | { readonly port: number; readonly authorityCertificate: string }
   | { readonly received: number };

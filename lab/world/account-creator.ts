@@ -10,7 +10,7 @@ import type { WorldRuntime } from './process-runtime.ts';
 import { ownUrls, type Tokens } from './stage.ts';
 import { second } from './times.ts';
 
-/** Creates the functions that add the integrators' client, and an admin of an account with a session and a token. */
+/** Creates the functions that add the integrators' client and the admins of accounts. */
 export function makeAccountCreator({ dynamo, kms, time, random }: WorldRuntime, tokens: Tokens) {
   const makeId = makeRandomIds(random);
   const keyring = makeKeyring({ ...time, dynamo, kms, table: 'Keyring' });
@@ -50,7 +50,7 @@ export function makeAccountCreator({ dynamo, kms, time, random }: WorldRuntime, 
     await dynamo(new PutCommand({ TableName: 'Clients', Item }));
   }
 
-  /** Creates an admin of an account, and the access token for the account's requests. */
+  /** Creates an admin with a session, and the access token for the account's requests. */
   async function createAccount(accountId: string): Promise<void> {
     const createdAt = time.now();
     const email = `${accountId}-${createdAt}@example.com`;
@@ -79,5 +79,5 @@ export function makeAccountCreator({ dynamo, kms, time, random }: WorldRuntime, 
 const clientId = 'integrations';
 const scope = 'webhooks:read webhooks:manage';
 
-/** The lifetime of sessions and tokens. It exceeds the duration of a world, because worlds of tokens cover logins. */
+/** The lifetime of sessions and tokens. It exceeds the duration of a world, so that integrators need no logins. */
 const lifetime = 7_200 * second;

@@ -12,7 +12,7 @@ export interface Account {
   readonly host: string;
   /** The kind of the account's receiver, or undefined if the account has no webhook. */
   readonly kind: string | undefined;
-  /** True if integrators change the webhook and operators suspend or delete it. The strictest invariants exclude it. */
+  /** True if integrators and operators change the webhook. The strictest invariants exclude such accounts. */
   readonly isModified: boolean;
   /** The event of the webhook. @default eventName */
   readonly event?: EventName;
@@ -29,7 +29,7 @@ export interface Publication {
   readonly deliveryId: string;
   readonly body: string;
   readonly isMalformed: boolean;
-  /** The first queue of the message. Messages for operators to redrive start in the dead-letter queue. */
+  /** The first queue of the message. Messages that operators redrive start in the dead-letter queue. */
   readonly queue: string;
 }
 
@@ -59,8 +59,8 @@ const kinds = Object.keys(receiverKinds);
 const modifiedAccounts = 4;
 
 /**
- * Returns the messages of the first minute (five minutes for modified accounts), in bursts or individually. Some messages are malformed, are
- * repeated with the same or different fields, or start in the dead-letter queue.
+ * Returns the messages of the first minute (five minutes for modified accounts), in bursts or individually. Some messages are malformed,
+ * some are copies with the same or different fields, and some start in the dead-letter queue.
  */
 export function makePublications(seed: number, accounts: readonly Account[]): readonly Publication[] {
   const random = makeRandom(seed * 7_919);
@@ -79,7 +79,7 @@ export function makePublications(seed: number, accounts: readonly Account[]): re
   });
 }
 
-/** Returns the message of an event. `fields` contains optional event fields. */
+/** Returns the message for an event. `fields` contains additional event fields. */
 export function publicationOf(
   { account, event = eventName, at, number, isMalformed = false }: PublicationPlan,
   fields?: object,
@@ -107,14 +107,14 @@ export const lastRedrive = 4 * minute;
 
 const eventsPerAccount = 25;
 
-/** The number of events in a backlog. The slow lane cannot attempt all of them in a minute if it starts few a second. */
+/** The number of events in a backlog. At a few attempts a second, the slow lane needs more than a minute for them. */
 const backlogSize = 250;
 
 function isSlowKind(kind: string | undefined): boolean {
   return kind === 'hangs' || kind === 'slow';
 }
 
-/** Returns copies that arrive at least 1 minute later, when the event is stored. The consumer may deliver earlier copies again. */
+/** Returns copies that arrive at least 1 minute later, after the event is stored. The consumer may deliver earlier copies again. */
 function copiesOf(original: Publication, random: Random): readonly Publication[] {
   if (original.isMalformed) return [];
   const at = original.at + minute + random() * minute;
@@ -125,7 +125,7 @@ function copiesOf(original: Publication, random: Random): readonly Publication[]
   ];
 }
 
-/** Returns 20 malformed messages from a publisher with a bug, or none. They exceed the limit of individual rejection notices. */
+/** Returns no messages, or 20 malformed messages, which exceed the limit for individual rejection notices. */
 function floodOf(account: string, random: Random): readonly Publication[] {
   if (random() > 0.1) return [];
   const at = random() * 2 * minute;

@@ -1,11 +1,11 @@
 import { defaultCosts } from '@emissor/cloud/virtual';
 
 /**
- * The CPU costs of delivery, in addition to the costs of processes and calls in the virtual cloud. They model time on AWS. They amount to
+ * The CPU costs of delivery, in addition to the costs of processes and calls in the virtual cloud. They model CPU time on Lambda. They amount to
  * about 3 ms for a delivery (1.9 ms in batches of ten, 3.75 ms alone), and 3.85 ms for a move, which makes one read and four calls.
  */
 
-/** The share of a core that a function of 1,024 MB has. */
+/** The share of a core that a function with 1,024 MB gets. */
 export const { coreShare } = defaultCosts;
 
 /** The cost of each kind of work, in milliseconds of CPU time on a whole core. */

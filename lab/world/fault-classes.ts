@@ -5,25 +5,24 @@ export const faultClasses = ['none', 'calls', 'outages', 'crashes', 'all'] as co
 
 export type FaultClass = (typeof faultClasses)[number];
 
-/** Returns the fault plan of a class. */
 export function faultsOf(name: FaultClass): FaultPlan {
   return plans[name];
 }
 
-/** Returns the fault plan of a class for worlds of tokens. Its outages affect the tables that logins use. */
+/** Returns the fault plan of a class for token worlds. Most of its outages affect the tables that logins use. */
 export function tokenFaultsOf(name: FaultClass): FaultPlan {
   const plan = plans[name];
   return plan.outages ? { ...plan, outages: tokenOutages } : plan;
 }
 
-/** The time from the start at which faults end. */
+/** The time at which faults end, in milliseconds after the start. */
 export const faultTime = 3 * minute;
 
 /** The share of call attempts with each fault. A POST to a receiver is also a call. */
 const callFaults = { throttled: 0.02, failed: 0.01, request_lost: 0.015, response_lost: 0.015, slow: 0.03 };
 const crashes = { dies_before: 0.003, dies_after: 0.003 };
 
-/** Outages of several seconds, in which a service loses most calls or rejects them immediately. */
+/** The shares of calls with each fault during an outage. */
 const mostlyLost = { request_lost: 0.4, response_lost: 0.4 };
 const mostlyThrottled = { throttled: 0.8 };
 const within = faultTime;
@@ -36,7 +35,6 @@ const outages: FaultPlan['outages'] = [
   { service: 'sns', count: 1, length: 75 * second, within: minute, shares: { failed: 1 } },
 ];
 
-/** Outages in which a table loses most calls or rejects them immediately. */
 const tokenOutages: FaultPlan['outages'] = [
   { service: 'dynamodb', resource: 'Lockouts', count: 3, length: 8 * second, within, shares: mostlyLost },
   { service: 'dynamodb', resource: 'Lockouts', count: 3, length: 8 * second, within, shares: mostlyThrottled },

@@ -5,7 +5,6 @@ import type { WorldName } from './world-result.ts';
 
 /** A seed that detected a fault in the past. */
 interface FoundSeed extends WorldName {
-  /** A description of the fault. */
   readonly fault: string;
 }
 

@@ -28,20 +28,20 @@ import { watchTables } from './watched-tables.ts';
 import { makeServiceTables, setUp, withoutFaultsFor } from './world-cloud.ts';
 import { makeMetrics } from './world-telemetry.ts';
 
-/** The parts of a world that replace parts derived from the seed. */
+/** The parts of a world that replace its default parts. */
 export interface WorldParts {
   readonly accounts?: readonly Account[];
   /** True if integrators and operators act. @default true */
   readonly hasPeople?: boolean;
   readonly publications?: readonly Publication[];
-  /** The maximum lag of an index or an inconsistent read, in milliseconds. */
+  /** The maximum lag of an index or an eventually consistent read, in milliseconds. */
   readonly tableLag?: number;
   readonly stage?: Partial<Omit<Stage, 'compositions'>>;
   readonly queues?: { readonly isFair: boolean };
   readonly cloud?: Partial<Pick<VirtualCloudDefinition, 'concurrency' | 'costs' | 'start'>>;
   /** The faults that replace the faults of the class. */
   readonly faults?: FaultPlan | undefined;
-  /** False if the world stores no trace, because the trace of a long run exhausts the memory. @default true */
+  /** False if the world stores no trace. The trace of a long run would exhaust the memory. @default true */
   readonly keepsTrace?: boolean;
   readonly keepsDetails?: boolean;
 }
@@ -50,7 +50,7 @@ export interface WorldParts {
 export type World = ReturnType<typeof makeWorld>;
 
 /**
- * Creates a world of delivery from the product's functions. The seed determines the accounts, receivers and events. The
+ * Creates a delivery world from the product's functions. The seed determines the accounts, receivers and events. The
  * world captures the standard output of this process until `end`, so only one world may exist at a time.
  */
 export function makeWorld(

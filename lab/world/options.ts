@@ -25,17 +25,13 @@ export interface WorldOptions {
   readonly seeds: readonly number[];
   readonly kinds: readonly Kind[];
   readonly faultClass: FaultClass | undefined;
-  /** The id of a delivery, a request or a session. */
+  /** The id of the delivery, request or session to trace. */
   readonly trace: string | undefined;
   readonly gate: boolean;
   readonly help: boolean;
 }
 
-/**
- * Parses the command-line options.
- *
- * @throws {TypeError} for an unknown option or value.
- */
+/** Parses the command-line options. @throws {TypeError} for an unknown option or value. */
 export function readOptions(args: readonly string[]): WorldOptions {
   const { values } = parseArgs({
     args: [...args],

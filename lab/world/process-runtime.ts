@@ -61,12 +61,12 @@ interface Clients {
 /** The time until the product's resolver gives up, in milliseconds. The measured time is 4.1 s to 5.0 s. */
 const resolverTimeout = 4_900;
 
-/** Returns the number of messages in a read. Each has three keys: its delivery, its webhook and the webhook's slowness. */
+/** Returns the number of messages in a read, which has one key each for the delivery, the webhook and the webhook's slowness. */
 function messagesOf({ input }: BatchGetCommand): number {
   return Object.values(input.RequestItems ?? {}).reduce((sum, { Keys = [] }) => sum + Keys.length, 0) / 3;
 }
 
-/** Creates a POST that is a call to its receiver. Faults may lose the request or the response, or kill the process. */
+/** Creates a `post` that calls the receiver through the virtual cloud. Faults may lose the request or the response, or kill the process. */
 function makePost(
   { process, call, time }: ProcessRuntime,
   receivers: ReceiverSide,
@@ -114,7 +114,7 @@ function failedPost(isConnected: boolean, cause: FailureCause | null, errorCode:
 /** Wraps a DynamoDB client. Records the latest read of each delivery, with the webhook from the same read. */
 function recordReads(call: Dynamo, now: () => number) {
   const readings = new Map<string, Reading>();
-  /** The incomplete reads by their unprocessed keys. A call for these keys continues its read. */
+  /** The incomplete reads, by their unprocessed keys. A call with these keys continues the read. */
   const incompleteReads = new WeakMap<object, BatchReading>();
   const dynamo: Dynamo = async (command, options) => {
     const output = await call(command, options);
@@ -125,8 +125,8 @@ function recordReads(call: Dynamo, now: () => number) {
 
   function recordCall({ RequestItems = {} }: BatchGetCommand['input'], output: object): void {
     const { Responses = {}, UnprocessedKeys = {} }: BatchGetOutput = output;
-    const started = incompleteReads.get(RequestItems) ?? { at: now(), requestItems: RequestItems, responses: [] };
-    const reading = { ...started, responses: [...started.responses, Responses] };
+    const earlier = incompleteReads.get(RequestItems) ?? { at: now(), requestItems: RequestItems, responses: [] };
+    const reading = { ...earlier, responses: [...earlier.responses, Responses] };
     if (Object.keys(UnprocessedKeys).length > 0) incompleteReads.set(UnprocessedKeys, reading);
     storeReading(reading);
   }

@@ -47,7 +47,7 @@ export interface Reading {
   readonly slownesses: readonly Item[];
 }
 
-/** The kinds of receivers. Each function returns the reaction at an age of the world in milliseconds. */
+/** The kinds of receivers. Each function returns the reaction for the age of the world in milliseconds. */
 export const receiverKinds: Readonly<Record<string, (random: Random, age: number) => Reaction>> = {
   quick: random => ({ status: 200, afterMs: 20 + 80 * random() }),
   fails: random => ({ status: random() < 0.3 ? 500 : 200, afterMs: 20 + 80 * random() }),
@@ -61,7 +61,7 @@ export const receiverKinds: Readonly<Record<string, (random: Random, age: number
 
 export type Receivers = ReturnType<typeof makeReceivers>;
 
-/** Creates the receivers, one per host. They record requests and responses. */
+/** Creates an empty set of receivers, one per host. The set records POSTs and responses. */
 export function makeReceivers(seed: number, now: () => number) {
   const startedAt = now();
   const posts = new Map<string, Post[]>();
@@ -75,7 +75,6 @@ export function makeReceivers(seed: number, now: () => number) {
     all: (): readonly Post[] => [...posts.values()].flat(),
   };
 
-  /** Adds a receiver of a kind. */
   function add(host: string, kind: string): void {
     const random = makeRandom(seed * 1_000 + reactions.size);
     setReaction(host, () => receiverKinds[kind]?.(random, now() - startedAt) ?? refusedConnection);

@@ -7,7 +7,6 @@ export interface RequestCost {
   readonly method: string;
   readonly path: string;
   calls: number;
-  /** The number of items read. */
   itemsRead: number;
 }
 
@@ -33,7 +32,7 @@ function countOf(output: object): number {
   return 'ScannedCount' in output ? Number(output.ScannedCount) : 0;
 }
 
-/** Returns the number of keys that a command reads. DynamoDB bills a read by key even if the item does not exist. */
+/** Returns the number of keys that a command reads. DynamoDB bills each key, even if its item does not exist. */
 function keysOf(command: object): number {
   if (command instanceof GetCommand) return 1;
   if (!(command instanceof BatchGetCommand)) return 0;

@@ -7,12 +7,12 @@ import { httpRequestOf } from './http-request.ts';
 export interface CompletedRequest {
   readonly account: string;
   readonly method: string;
-  /** The path with its query. */
+  /** The path with the query string. */
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>> | undefined;
   readonly sentAt: number;
   readonly endedAt: number;
-  /** The HTTP status. After a 502, the function did not finish and its effect is unknown. */
+  /** The HTTP status. It is 502 if the function did not finish. */
   readonly status: number;
   readonly response: Readonly<Record<string, unknown>>;
 }
@@ -24,7 +24,7 @@ export type Request = (
   sent: { readonly account: string; readonly body?: CompletedRequest['body'] },
 ) => Promise<CompletedRequest>;
 
-/** Creates a client of {base_url} that records requests and responses. */
+/** Creates a client for {base_url} that records requests and responses. */
 export function makeRequests(cloud: () => VirtualCloud) {
   const completed: CompletedRequest[] = [];
   let sent = 0;

@@ -5,7 +5,7 @@ import type { Compositions } from './stage.ts';
 import { minute, second } from './times.ts';
 import { figuresOf, isCrash, type WorldResult } from './world-result.ts';
 
-/** Runs a world of delivery and checks its invariants. Faults end after three minutes, and the world after 75 minutes. */
+/** Runs a delivery world and checks its invariants. Faults end after 3 minutes, and the world ends after 75 minutes. */
 export async function runSeed(
   seed: number,
   faultClass: FaultClass,
@@ -37,7 +37,7 @@ export async function runSeed(
         const publication = publications.find(each => each.deliveryId === deliveryId);
         const message = JSON.stringify(publication?.body ?? deliveryId).slice(1, -1);
         const isAbout = (text: string) => text.includes(deliveryId) || text.includes(message);
-        return cloud.trace(happening => isAbout(happening.text) || isAbout(happening.detail) || isCrash(happening));
+        return cloud.trace(entry => isAbout(entry.text) || isAbout(entry.detail) || isCrash(entry));
       },
     };
   } finally {
@@ -45,8 +45,8 @@ export async function runSeed(
   }
 }
 
-/** The time during which invariants are checked every 10 s. Afterwards, they are checked every minute. */
+/** The time during which the world checks invariants every 10 s instead of every minute. */
 const frequentCheckTime = 6 * minute;
 
-/** The duration of a world. It exceeds the retry schedules plus the time of a slow backlog. */
+/** The duration of a world. It exceeds the retry schedules plus the time for a slow backlog. */
 const worldTime = 75 * minute;

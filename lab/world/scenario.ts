@@ -10,7 +10,7 @@ import { minute, second } from './times.ts';
 /** The actions that a scenario can use. Times are in milliseconds. */
 export type Scenario = Awaited<ReturnType<typeof startScenario>>;
 
-/** Runs a scenario with one account and deterministic faults, on the real compositions in virtual time. */
+/** Runs a scenario with one account and deterministic faults. The real compositions run in virtual time. */
 export async function runScenario(act: (scenario: Scenario) => Promise<void>, faults: FaultPlan = {}): Promise<void> {
   const scenario = await startScenario(faults);
   try {
@@ -43,8 +43,8 @@ async function startScenario(faults: FaultPlan) {
   return { step, run, end, endFaults: cloud.endFaults, at, kill, register, request, publish, delivery, posts };
 
   /** Schedules `act`. The virtual clock advances during `step` and `run`. */
-  function at(after: number, act: () => void): void {
-    cloud.at(cloud.now() + after, act);
+  function at(delayMs: number, act: () => void): void {
+    cloud.at(cloud.now() + delayMs, act);
   }
 
   /** Kills all processes of a function. */
@@ -52,7 +52,7 @@ async function startScenario(faults: FaultPlan) {
     for (const process of processes) if (process.functionName === functionName) process.kill('by the scenario');
   }
 
-  /** Registers a webhook. Calls `react` with the number of each POST, from 1. */
+  /** Registers a webhook. Calls `react` with the number of each POST, starting at 1. */
   async function register(react: (post: number) => Reaction): Promise<void> {
     let number = 0;
     world.receivers.setReaction(host, () => {
@@ -91,7 +91,7 @@ async function startScenario(faults: FaultPlan) {
     return { state: estado, results: attempts.map(({ resultado }) => resultado) };
   }
 
-  /** Returns the statuses of the receiver's responses to a delivery, including responses that are not sent yet. */
+  /** Returns the statuses of the receiver's responses to a delivery, including responses that it has not sent yet. */
   function posts(id: string): readonly number[] {
     return world.receivers.postsOf(id).map(({ status }) => status);
   }

@@ -47,7 +47,7 @@ export function makeSetUp(runtime: WorldRuntime, accounts: readonly Account[], t
   }
 }
 
-/** Returns the health of a webhook that failed before the start. The service notified operators after 1 and 4 days. */
+/** Returns the failure fields of a webhook that fails before the start. The service notifies operators after 1 and 4 days. */
 function earlierFailures(failingSince: number, failingFor: number) {
   const failingMark = [4, 1].map(days => days * day).find(mark => mark < failingFor);
   return { failingSince, ...(failingMark !== undefined && { failingMark, announcedSince: failingSince }) };
@@ -58,7 +58,7 @@ export function webhookIdOf(host: string): string {
   return `webhook-of-${host}`;
 }
 
-/** The settings of the rotation that creates the first keys. */
+/** The settings for the key rotation that creates the first keys. */
 export const keyRotation = {
   keyringTable: 'Keyring',
   keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/world',

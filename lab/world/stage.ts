@@ -17,7 +17,7 @@ export interface Compositions {
   readonly sweep: typeof composeSweep;
   readonly webhooksApi: typeof composeWebhooksApi;
   readonly deliveriesApi: typeof composeDeliveriesApi;
-  /** Returns the runtime of the operators. */
+  /** Returns the runtime for operators' commands. */
   readonly operators: (runtime: ProcessRuntime) => ProcessRuntime;
 }
 
@@ -35,7 +35,6 @@ export interface Stage {
   readonly concurrencyOf: Readonly<Record<Lane, number>>;
   /** The interval between sweeps in milliseconds. 0 disables sweeps. @default - 1 minute */
   readonly sweepIntervalMs?: number;
-  /** A period in which the event source of one lane is disabled. */
   readonly outage?: SourceOutage | undefined;
 }
 
@@ -48,7 +47,7 @@ export interface SourceOutage {
 
 type StageValues = ReturnType<typeof stageValuesOf>;
 
-/** Returns the configuration of the stage for a seed. */
+/** Returns the stage configuration for a seed. */
 export function stageValuesOf(seed: number) {
   const random = makeRandom(seed * 104_729);
   return {
@@ -58,7 +57,7 @@ export function stageValuesOf(seed: number) {
   };
 }
 
-/** Retry schedules. The last wait of the first schedule exceeds the maximum delay of a queue. */
+/** Retry schedules. The last wait of the first schedule exceeds the maximum delay in SQS. */
 const schedules = [
   [5 * second, 20 * second, minute, 1_000 * second],
   [100, second, 5 * second],
@@ -68,7 +67,7 @@ const schedules = [
 /** The access tokens, by account. */
 export type Tokens = Map<string, string>;
 
-/** The queues of the lanes. Their names are their URLs. */
+/** The queue of each lane. Its name is also its URL. */
 export const queueOf: Readonly<Record<Lane, string>> = { first: 'events', retry: 'retries', slow: 'slow' };
 
 /** The dead-letter queue of all lanes. */
@@ -79,7 +78,7 @@ const concurrency = 10;
 /** The concurrency of the lanes in a new AWS account. */
 export const defaultConcurrency: Stage['concurrencyOf'] = { first: concurrency, retry: concurrency, slow: concurrency };
 
-/** The timeout of consumers in milliseconds and of received messages in seconds, as in `lib/constructs/work-queue.ts`. */
+/** The consumer timeout in milliseconds and the visibility timeout in seconds, as in `lib/constructs/work-queue.ts`. */
 export const consumerTimeout = 60 * second;
 export const visibilityTimeout = 60;
 

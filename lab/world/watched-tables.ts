@@ -47,7 +47,7 @@ export function watchTables(tables: Tables, now: () => number) {
     return output;
   }
 
-  /** Records the stored item after a write. After a rejected statement, this repeats the previous version. */
+  /** Records the stored item after a write. A rejected statement repeats the previous version. */
   function recordWrite(table: string, written: Item, command: object): void {
     const key = keyOf(table, written);
     const { Item: item } = tables.execute(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }));

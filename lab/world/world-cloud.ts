@@ -3,7 +3,7 @@ import type { FaultPlan, VirtualCloud } from '@emissor/cloud/virtual';
 import { makeRandom } from '../../tools/support/random.ts';
 import { tableDefinition, tableNames } from '../../tools/support/tables.ts';
 
-/** Creates the tables of the service. Indexes and inconsistent reads lag by up to `maxLag` milliseconds, derived from the seed. */
+/** Creates the service's tables. Indexes and eventually consistent reads lag by up to `maxLag` milliseconds, depending on the seed. */
 export function makeServiceTables(seed: number, now: () => number, maxLag = 300): Tables {
   const lag = makeRandom(seed * 31);
   return makeTables({

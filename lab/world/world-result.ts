@@ -16,17 +16,17 @@ export interface WorldName {
 export interface WorldResult extends WorldName {
   /** The hash of the world's trace. Two runs of the same world have the same hash. */
   readonly digest: string;
-  /** The number of published messages or of requests. */
+  /** The number of published messages, or of requests in a token world. */
   readonly requestCount: number;
-  /** The number of POSTs or of responses with status 200. */
+  /** The number of POSTs, or of responses with status 200 in a token world. */
   readonly successCount: number;
   readonly crashes: number;
-  /** The maximum time by which a delivery was overdue, in milliseconds. Always 0 for worlds of tokens. */
+  /** The maximum time by which a delivery was overdue, in milliseconds. Always 0 in token worlds. */
   readonly maxOverdueMs: number;
   /** The CPU time of this thread in seconds. */
   readonly cpu: number;
   readonly violations: readonly Violation[];
-  /** Returns the history of a delivery, a request or a session, including all process crashes. */
+  /** Returns the history of a delivery, a request or a session, plus all process crashes. */
   readonly trace: (subjectId: string) => readonly RecordedEvent[];
 }
 
@@ -39,7 +39,7 @@ export function figuresOf(
   return { digest: cloud.digest(), crashes: cloud.trace(isCrash).length, cpu: (user + system) / 1e6 };
 }
 
-/** Returns whether a trace entry is the crash of a process. */
+/** Returns whether a trace entry records a process crash. */
 export function isCrash({ kind, text }: RecordedEvent): boolean {
   return kind === 'process' && text.includes(' dies: ');
 }

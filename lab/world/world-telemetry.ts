@@ -4,7 +4,7 @@ import { makeLog } from '../../lambdas/platform/log.ts';
 /** The telemetry of a virtual process, as the product's compositions require it. */
 export type WorldTelemetry = ReturnType<Metrics['telemetryOf']>;
 
-/** The metrics of all functions of a world. */
+/** The metrics of all functions in a world. */
 type Metrics = ReturnType<typeof makeMetrics>;
 
 /** A value of a metric. */

@@ -40,11 +40,11 @@ async function main({ seeds, kinds, faultClass, trace, gate }: WorldOptions): Pr
   for (const report of reports) show(report, seeds.length === 1);
   showFigures(reports);
   const failed = reports.filter(({ violations }) => violations.length > 0);
-  console.log(failed.length === 0 ? '\nAll guarantees are met.' : `\nGuarantees are violated in ${listed(failed)}.`);
+  console.log(failed.length === 0 ? '\nAll guarantees are met.' : `\nGuarantees are violated in ${namesOf(failed)}.`);
   return failed.length === 0;
 }
 
-function listed(reports: readonly SeedReport[]): string {
+function namesOf(reports: readonly SeedReport[]): string {
   return reports.map(({ kind, seed }) => `${kind} ${seed}`).join(', ');
 }
 
@@ -89,7 +89,7 @@ function showFigures(results: readonly Figures[]): void {
 }
 
 function figuresOf(group: readonly Figures[]): readonly (number | string)[] {
-  const sum = (of: (result: Figures) => number) => group.reduce((total, result) => total + of(result), 0);
+  const sum = (figure: (result: Figures) => number) => group.reduce((total, result) => total + figure(result), 0);
   return [
     group.length,
     sum(({ requestCount }) => requestCount),

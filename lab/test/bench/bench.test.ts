@@ -6,9 +6,9 @@ import { partNames } from '../../bench/options.ts';
 it('measures every part with --quick', () => {
   const bench = join(import.meta.dirname, '../../bench/bench.ts');
   const output = execFileSync(process.execPath, [bench, '--quick', '--json'], { encoding: 'utf8', stdio: 'pipe' });
-  const measured: Record<string, unknown> = JSON.parse(output);
-  for (const part of partNames) expect(figuresIn(measured[part]), part).not.toEqual([]);
-  expect(figuresIn(measured).filter(figure => !Number.isFinite(figure))).toEqual([]);
+  const result: Record<string, unknown> = JSON.parse(output);
+  for (const part of partNames) expect(figuresIn(result[part]), part).not.toEqual([]);
+  expect(figuresIn(result).filter(figure => !Number.isFinite(figure))).toEqual([]);
 }, 300_000);
 
 /** Returns all numbers in a result. `JSON.stringify` writes `NaN` as `null`. */

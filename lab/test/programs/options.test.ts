@@ -37,11 +37,11 @@ test.each<[(args: readonly string[]) => unknown, readonly string[]]>([
 test('The world program defaults to 20 seeds of each kind, and accepts one seed with its class and trace.', () => {
   const { seeds, kinds, faultClass } = readOptions([]);
   expect([seeds.length, seeds[0], kinds, faultClass]).toEqual([20, 1, ['delivery', 'tokens'], undefined]);
-  const replayed = readOptions(['--seed', '7', '--kind', 'tokens', '--class', 'crashes', '--trace', 'evt_1']);
-  expect(replayed).toMatchObject({ seeds: [7], kinds: ['tokens'], faultClass: 'crashes', trace: 'evt_1', gate: false });
+  const single = readOptions(['--seed', '7', '--kind', 'tokens', '--class', 'crashes', '--trace', 'evt_1']);
+  expect(single).toMatchObject({ seeds: [7], kinds: ['tokens'], faultClass: 'crashes', trace: 'evt_1', gate: false });
 });
 
-test('The gate returns the same seeds for the same commit.', () => {
+test('The gate derives the same seeds from the same commit.', () => {
   const { seeds, gate } = readOptions(['--gate', '--seeds', '300']);
   expect([seeds.length, gate]).toEqual([300, true]);
   expect(seeds).toEqual(readOptions(['--gate', '--seeds', '300']).seeds);
@@ -52,8 +52,8 @@ test('The isolation program defaults to each attack in each of the three situati
   expect([seeds, isWhole]).toEqual([[1], true]);
   expect(trials).toHaveLength(3 * attacks.length);
   const attack = 'always hangs, burst of 5,000';
-  const repeated = readIsolationOptions(['--attack', attack, '--situation', 'fair at 10', '--seed', '7']);
-  expect(repeated).toMatchObject({ trials: [{ attack, situation: { concurrency: 10 } }], seeds: [7], isWhole: false });
+  const single = readIsolationOptions(['--attack', attack, '--situation', 'fair at 10', '--seed', '7']);
+  expect(single).toMatchObject({ trials: [{ attack, situation: { concurrency: 10 } }], seeds: [7], isWhole: false });
 });
 
 test('The isolation program accepts a range of seeds, and --quick selects three trials.', () => {
@@ -61,7 +61,7 @@ test('The isolation program accepts a range of seeds, and --quick selects three 
   expect(readIsolationOptions(['--quick']).trials).toHaveLength(3);
 });
 
-test('The benchmark defaults to all parts, and sorts the specified parts in the order of the page.', () => {
+test('The benchmark defaults to all parts, and sorts the specified parts into the order of the page.', () => {
   expect(bench.readOptions([]).parts).toEqual(bench.partNames);
   const { parts, json } = bench.readOptions(['delivery', '--json', 'bundles', 'delivery']);
   expect({ parts, json }).toEqual({ parts: ['bundles', 'delivery'], json: true });

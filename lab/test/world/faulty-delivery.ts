@@ -31,7 +31,7 @@ export function withoutMetrics(
   };
 }
 
-/** Returns a sweep that fails after it finishes. */
+/** Returns a sweeper that throws at the end of each sweep. */
 export function failingAfter(sweep: ReturnType<typeof composeSweep>): ReturnType<typeof composeSweep> {
   return async (...args) => {
     await sweep(...args);
@@ -53,7 +53,7 @@ export function consumersWith(...changes: readonly ChangeRuntime[]): Partial<Com
 type ConsumerRuntime = Parameters<typeof composeDeliver>[1];
 type ChangeRuntime = (runtime: ConsumerRuntime) => Partial<ConsumerRuntime>;
 
-/** Returns a runtime that treats refused connections as internal faults. */
+/** Returns a runtime that treats refused connections as internal errors. */
 export function reportingInternalErrors({ post }: ConsumerRuntime): Pick<ConsumerRuntime, 'post'> {
   return {
     post: async request => {
@@ -180,7 +180,7 @@ export function replacingInResponses(...changes: readonly (readonly [RegExp, str
 
 type Api = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** Rounds the due time of a pending delivery up to the next ten minutes. */
+/** Rounds the due time of a pending delivery up to a multiple of ten minutes. */
 export function roundDueTimes(command: object): void {
   if (!(command instanceof PutCommand)) return;
   const { Item: item } = command.input;
@@ -188,7 +188,7 @@ export function roundDueTimes(command: object): void {
   item.nextAttemptAt = 600_000 * Math.ceil(item.nextAttemptAt / 600_000);
 }
 
-/** Changes queries of the index `undelivered` so that they return no items. */
+/** Changes queries of the `undelivered` index so that they return no items. */
 export function hideUndelivered(command: object): void {
   if (!(command instanceof QueryCommand) || command.input.IndexName !== 'undelivered') return;
   Object.assign(command.input.ExpressionAttributeValues ?? {}, { ':first': '-', ':last': '-' });
@@ -203,7 +203,7 @@ export function ignoreOperatorSuspensions(command: object): void {
   }
 }
 
-/** Returns operators that do not delete items whose ids start with a prefix. */
+/** Returns an operators' runtime that does not delete items with an id prefix. */
 export function keepingItems(prefix: string): Compositions['operators'] {
   return runtime => {
     const { dynamodb } = runtime;
@@ -220,25 +220,25 @@ export function keepingItems(prefix: string): Compositions['operators'] {
   };
 }
 
-/** Repeats each BatchGet twice. */
+/** Sends each BatchGet two more times. */
 export async function repeatReads(command: object, dynamo: Dynamo): Promise<void> {
   if (!(command instanceof BatchGetCommand)) return;
   await dynamo(command);
   await dynamo(command);
 }
 
-/** Returns a change that always returns the first version of a webhook that it read. */
+/** Returns a change with which each process reads only the first version of a webhook. */
 export function readingStaleWebhooks(): ChangeRuntime {
-  const known = new Map<string, Item>();
+  const firstVersions = new Map<string, Item>();
   return reading((table, item) => {
     if (table !== 'Webhooks') return item;
-    const first = known.get(String(item.accountId)) ?? item;
-    known.set(String(item.accountId), first);
+    const first = firstVersions.get(String(item.accountId)) ?? item;
+    firstVersions.set(String(item.accountId), first);
     return first;
   });
 }
 
-/** Changes a BatchGet to inconsistent reads. */
+/** Makes the reads of a BatchGet eventually consistent. */
 export function readInconsistently(command: object): void {
   if (!(command instanceof BatchGetCommand)) return;
   for (const request of Object.values(command.input.RequestItems ?? {})) request.ConsistentRead = false;
@@ -251,7 +251,7 @@ export function withoutDelays(runtime: ConsumerRuntime): Pick<ConsumerRuntime, '
   });
 }
 
-/** Returns a runtime that omits the reason of dead-letter messages. */
+/** Returns a runtime that omits the reason from dead-letter messages. */
 export function withoutReasons(runtime: ConsumerRuntime): Pick<ConsumerRuntime, 'sqs'> {
   return messaging(runtime, ({ MessageAttributes }) => delete MessageAttributes?.reason);
 }

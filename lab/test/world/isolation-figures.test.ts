@@ -19,11 +19,11 @@ const waitsOf = (role: Tenant['role'], first: readonly number[]) => ({
 it.each([
   ['a run that meets all limits', {}, []],
   [
-    'one first attempt in fifty with 1.2 s extra',
+    'one first attempt in fifty with an extra wait of 1.2 s',
     waitsOf('healthy', quick.toSpliced(0, 20, ...Array(20).fill(1_210))),
     ['extra wait of first attempts: 1200 > 1000'],
   ],
-  ['one first attempt in two hundred with an extra hour', waitsOf('healthy', quick.with(0, 3_600_000)), []],
+  ['one first attempt in a thousand with an extra wait of an hour', waitsOf('healthy', quick.with(0, 3_600_000)), []],
   ['no first attempts', waitsOf('healthy', []), ['extra wait of first attempts: NaN > 1000']],
   [
     'a slow receiver that waits for 3 minutes',
@@ -40,9 +40,9 @@ it.each([
   ],
   ['121 attempts in flight in the slow lane', { maxInFlight: 121 }, ['slow lane in flight: 121 > 120']],
   ['a dead-letter message', { deadLetters: 1 }, ['dead-letter messages: 1 > 0']],
-])('compares %s with the limits', (_, figures, broken) => {
+])('compares %s with the limits', (_, figures, exceeded) => {
   const trial = { attack: healthyBurst, situation: inOrder };
-  expect(exceededLimits(figuresOf(trial, { ...run, ...figures }, run))).toEqual(broken);
+  expect(exceededLimits(figuresOf(trial, { ...run, ...figures }, run))).toEqual(exceeded);
 });
 
 it('measures the wait of unsent events and retries until now, and the attempts in flight at one receiver', () => {

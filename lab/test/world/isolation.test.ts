@@ -14,7 +14,7 @@ import { minute } from '../../world/times.ts';
 const minutes = 60_000; // a run takes up to 40 s of CPU time
 const run = { situation: inOrder, seed: 1 };
 
-describe('Healthy accounts wait at most as long as the limits allow', { timeout: 5 * minutes }, () => {
+describe('Healthy accounts stay within the wait limits', { timeout: 5 * minutes }, () => {
   let alone: RunResult;
   beforeAll(async () => {
     alone = await runAttack({ ...run, length: attackLength });
@@ -27,7 +27,7 @@ describe('Healthy accounts wait at most as long as the limits allow', { timeout:
 });
 
 describe('In a new AWS account', { timeout: 5 * minutes }, () => {
-  // Bug: one account's name servers used all executions, and one in twenty events of other accounts waited for minutes.
+  // Past bug: one account's name servers occupied all executions, and one in twenty events of other accounts waited for minutes.
   test('registrations with unresolvable names do not delay deliveries', async () => {
     const trial = { attack: silentPuts, situation: newAccount };
     const alone = await runAttack({ ...run, situation: newAccount, length: attackLength });
@@ -44,15 +44,15 @@ describe('A webhook that hangs does not exceed the limit of attempts in flight',
     return { ...run, period, tenants: [{ ...owner, behave, publishTimes: atRate(rate)(period, makeRandom(1)) }] };
   };
 
-  // Bug: the sweeper's copies arrived at the same time, and two processes made the same attempt.
-  test('after an outage of the slow lane, without duplicate POSTs', async () => {
+  // Past bug: the sweeper's copies arrived at the same time, and two processes made the same attempt.
+  test('after an outage of the slow lane, and receives no duplicate POSTs', async () => {
     const outage: SourceOutage = { lane: 'slow', from: 3 * minute, until: 10 * minute };
     const result = await runTenants({ ...hanging(10, 12 * minute), outage });
     expect(result.duplicatePosts).toBe(0);
     expect(result.maxInFlight).toBeLessThanOrEqual(maxInFlight);
   });
 
-  // Bug: resends were not counted, and up to 160 attempts were in flight.
+  // Past bug: resends were not counted, and up to 160 attempts were in flight.
   test('if its owner resends 60 deliveries', async () => {
     const result = await runTenants(hanging(30, 1.5 * minute, 60));
     expect(result.maxInFlight).toBeLessThanOrEqual(maxInFlight);

@@ -4,11 +4,11 @@ import { isSlow, unknownSlowness, withSlowAttempts } from '../../../lambdas/deli
 import { makeRandom } from '../../../tools/support/random.ts';
 
 test.each([
-  [0.001, 2, 'never', (times: number) => times === 0],
-  [0.2, 1, 'often', (times: number) => times > 10],
+  [0.001, 'never', 2, (times: number) => times === 0],
+  [0.2, 'often', 1, (times: number) => times > 10],
 ])(
-  'A large receiver with a share of %d slow responses, within %i hours, is treated as slow %s.',
-  (slowShare, hours, _, isExpected) => {
+  'With a share of %d slow responses, a large receiver is %s treated as slow in %i h.',
+  (slowShare, _, hours, isExpected) => {
     expect(isExpected(timesSlow(slowShare, hours))).toBe(true);
   },
 );

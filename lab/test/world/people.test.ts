@@ -48,9 +48,9 @@ const products: readonly Faulty[] = [
     expected: [/POSTed to the wrong URL|although an operator suspended the webhook/],
   },
   {
-    fault: 'reads webhooks without consistency',
+    fault: 'reads webhooks with eventual consistency',
     product: consumersWith(calling(readInconsistently)),
-    expected: [/an inconsistent read/, /overdue by more than/],
+    expected: [/an eventually consistent read/, /overdue by more than/],
   },
   {
     fault: 'does not delay retries',
@@ -65,7 +65,7 @@ const products: readonly Faulty[] = [
     expected: [/before the end of the retry schedule/],
   },
   {
-    fault: 'defers for ten minutes',
+    fault: 'defers deliveries for ten minutes',
     product: consumersWith(
       storing(({ state, charged, nextAttemptAt }) =>
         state === 'pending' && !charged ? { nextAttemptAt: Number(nextAttemptAt) + 600_000 } : undefined,
@@ -74,7 +74,7 @@ const products: readonly Faulty[] = [
     expected: [/deferred for longer/],
   },
   {
-    fault: 'uses longer waits',
+    fault: 'waits for longer than the retry schedule',
     seed: 2,
     product: {
       deliver: (stage, ...rest) => composeDeliver({ ...stage, retrySchedule: [9e3, 9e3, 9e3, 9e3] }, ...rest),
@@ -150,7 +150,7 @@ const products: readonly Faulty[] = [
     expected: [
       /ended, but still in the index/,
       /retained for \d+ ms/,
-      /: 0 notices of \d+ events without faults/,
+      /: 0 notices for \d+ events without faults/,
       /EventWithoutWebhook is 0/,
       /without all attributes/,
     ],
@@ -221,7 +221,12 @@ const products: readonly Faulty[] = [
       ['InternalError'],
       consumersWith(({ publish }) => ({ publish: publishTwice(publish) }), reportingInternalErrors, withoutHeaders),
     ),
-    expected: [/two notices of one event/, /an internal error without faults/, /InternalError is 0/, /wait is shorter/],
+    expected: [
+      /two notices for one event/,
+      /an internal error without faults/,
+      /InternalError is 0/,
+      /wait is shorter/,
+    ],
   },
   {
     fault: 'returns invented responses (first set)',
@@ -298,7 +303,7 @@ const products: readonly Faulty[] = [
     fault: 'completes replays without finding their deliveries',
     seed: 2,
     product: apisWith(hideUndelivered),
-    expected: [/replay \S+ skipped it/],
+    expected: [/replay \S+ skipped a delivery/],
   },
   {
     fault: 'resends all deliveries of a replay at once, and delays resends by up to ten minutes',

@@ -63,10 +63,10 @@ test('DynamoDB Local returns the same responses as the virtual tables.', { timeo
 
 const concurrentReplays = 4;
 
-/** Runs a world of delivery or tokens, alternately, with all faults. Returns the commands that its tables executed. */
+/** Runs a token world for an even seed, or a delivery world, with all faults. Returns the commands that its tables executed. */
 async function recordWorld(seed: number): Promise<readonly Executed[]> {
-  const isOfTokens = seed % 2 === 0;
-  const world = isOfTokens ? makeTokenWorld(seed, 'all') : makeWorld(seed, 'all');
+  const isTokenWorld = seed % 2 === 0;
+  const world = isTokenWorld ? makeTokenWorld(seed, 'all') : makeWorld(seed, 'all');
   const executed = record(world.watched);
   try {
     const startedAt = await world.start();
@@ -80,7 +80,7 @@ async function recordWorld(seed: number): Promise<readonly Executed[]> {
   return executed;
 }
 
-/** Records the commands that tables execute from now on. It records only the executed part of a partly rejected batch. */
+/** Records the commands that tables execute from now on. A partly rejected batch is recorded without its rejected part. */
 function record(tables: { readonly execute: (command: TablesCommand<object>) => object }): readonly Executed[] {
   const executed: Executed[] = [];
   const { execute } = tables;
@@ -103,22 +103,28 @@ const threeHeads = [...'cab'].map(id => head(id, `x${id}`));
 
 test.each<readonly [string, readonly TablesCommand<object>[]]>([
   ['sums', [put({ n: 1 }), update('SET n = n + :v', -3), get]],
-  ['numbers', [0, -0, 120, -7, 2 ** 53 - 1, 1 - 2 ** 53].flatMap(n => [put({ n }), get, when('n > :w', 100)])],
-  ['removed', [put({ l: [0, 1, 2] }), update('REMOVE l, n'), get]],
+  ['numbers', [0, -0, 120, -7, 2 ** 53 - 1, 1 - 2 ** 53].flatMap(n => [put({ n }), get, updateIf('n > :w', 100)])],
+  ['removed attributes', [put({ l: [0, 1, 2] }), update('REMOVE l, n'), get]],
   ['functions', [put({ n: 1 }), update('SET n = if_not_exists(n, :v), m = if_not_exists(m, :v)', ['x']), get]],
   ['overlaps', [put({ m: {} }), update('SET m = :v, m = :v', 1), update('SET generation = :v', 5)]],
   ['operands', [put({ s: 'a' }), update('SET n = m + :v', 1), update('SET n = s + :v', 1)]],
-  ['texts', ['a', '\ufb01', '\u{1f600}', '\ud7ff'].flatMap(s => [put({ s }), when('s < :w', '\ufb02')])],
-  ['types', [put({ s: 'a' }), when('s < :w', 5), when('s <> :w', 5), when('n <> :w', 5), when('n < :w', 5)]],
-  ['no order', [put({ s: null }), when('s < :w', null), when('s = :w', null), when('s > :w', 'a')]],
+  ['strings', ['a', '\ufb01', '\u{1f600}', '\ud7ff'].flatMap(s => [put({ s }), updateIf('s < :w', '\ufb02')])],
+  [
+    'types',
+    [put({ s: 'a' }), updateIf('s < :w', 5), updateIf('s <> :w', 5), updateIf('n <> :w', 5), updateIf('n < :w', 5)],
+  ],
+  [
+    'values without an order',
+    [put({ s: null }), updateIf('s < :w', null), updateIf('s = :w', null), updateIf('s > :w', 'a')],
+  ],
   [
     'logic',
-    [put({ s: 'a' }), ...['s = :w OR n = :w AND s > :w', '(s = :w OR n = :w) AND s > :w'].map(c => when(c, 'a'))],
+    [put({ s: 'a' }), ...['s = :w OR n = :w AND s > :w', '(s = :w OR n = :w) AND s > :w'].map(c => updateIf(c, 'a'))],
   ],
-  ['paths', [put({ m: { a: [1, { b: 'x' }] } }), when('m.a[1].b = :w AND m.a[1] <> :w', 'x')]],
-  ['equality', [put({ m: { a: 1, b: [2] } }), when('m = :w', { b: [2], a: 1 })]],
-  ['bytes', [put({ b: Uint8Array.of(1, 200) }), when('b > :w', Uint8Array.of(1)), get]],
-  ['returned', (['ALL_OLD', 'ALL_NEW', 'NONE'] as const).map(returned => update('SET n = :v', 1, returned))],
+  ['paths', [put({ m: { a: [1, { b: 'x' }] } }), updateIf('m.a[1].b = :w AND m.a[1] <> :w', 'x')]],
+  ['equality', [put({ m: { a: 1, b: [2] } }), updateIf('m = :w', { b: [2], a: 1 })]],
+  ['bytes', [put({ b: Uint8Array.of(1, 200) }), updateIf('b > :w', Uint8Array.of(1)), get]],
+  ['return values', (['ALL_OLD', 'ALL_NEW', 'NONE'] as const).map(returned => update('SET n = :v', 1, returned))],
   [
     'keys',
     [put({ kind: '' }), put({ kind: 'é'.repeat(1_025) }), put({ generation: 'x' }), put({ generation: undefined })],
@@ -132,13 +138,16 @@ test.each<readonly [string, readonly TablesCommand<object>[]]>([
     ]),
   ],
   [
-    'stretches',
-    [...[5, -1, 10, 0].map(n => put({ generation: n })), ...['<= :n', '= :n', 'BETWEEN :n AND :n'].map(stretch)],
+    'key ranges',
+    [...[5, -1, 10, 0].map(n => put({ generation: n })), ...['<= :n', '= :n', 'BETWEEN :n AND :n'].map(queryRange)],
   ],
   ['an index', [...threeHeads, due(), due({ Limit: 2 }), due(backwards), due({ Limit: 3 })]],
-  ['a start', [...threeHeads, due({ ExclusiveStartKey: head('a', 'xa').input.Item, ...backwards })]],
-  ['a wrong start', [due({ ExclusiveStartKey: { id: 'a' } }), due({ ConsistentRead: true }), due({ IndexName: 'no' })]],
-  ['a key of an index', [head('a', ''), head('a', 'x'), head('a', 5)]],
+  ['a start key', [...threeHeads, due({ ExclusiveStartKey: head('a', 'xa').input.Item, ...backwards })]],
+  [
+    'a wrong start key',
+    [due({ ExclusiveStartKey: { id: 'a' } }), due({ ConsistentRead: true }), due({ IndexName: 'no' })],
+  ],
+  ['an index key', [head('a', ''), head('a', 'x'), head('a', 5)]],
   [
     'batches',
     [batchWrite('a', 'b'), batchWrite('b', ''), batchGet('a', 'b', 'c'), batchGet('a', 'a'), batchWrite('a', 'a')],
@@ -179,9 +188,9 @@ test.each<readonly [string, readonly TablesCommand<object>[]]>([
 test('A replay reports a wrong digit.', async () => {
   const right = { Item: { kind: 'k', generation: { N: '1' }, n: { N: '11' } } };
   const wrong = { Item: { ...right.Item, n: { N: '12' } } };
-  const written = { command: put({ n: 11 }), outcome: {} };
+  const putCall = { command: put({ n: 11 }), outcome: {} };
   const { differences } = await replay(
-    [written, { command: get, outcome: right }, { command: get, outcome: wrong }],
+    [putCall, { command: get, outcome: right }, { command: get, outcome: wrong }],
     endpoint,
     'digit',
   );
@@ -215,8 +224,7 @@ function update(
   return new UpdateCommand({ TableName, Key, UpdateExpression, ReturnValues, ...values });
 }
 
-/** Returns an update with a condition. */
-function when(ConditionExpression: string, w: unknown): UpdateCommand {
+function updateIf(ConditionExpression: string, w: unknown): UpdateCommand {
   const ExpressionAttributeValues = { ':v': 1, ':w': w };
   return new UpdateCommand({
     TableName,
@@ -259,7 +267,7 @@ function query(options: object, ...bounds: unknown[]): QueryCommand {
   });
 }
 
-function stretch(test: string): QueryCommand {
+function queryRange(test: string): QueryCommand {
   return query({}, `kind = :k AND generation ${test}`, 5);
 }
 

@@ -21,13 +21,13 @@ export interface Executed {
 /** The table definitions of the service. */
 export const definitions = tableNames().map(name => ({ TableName: name, ...tableDefinition(name) }));
 
-/** The options of the document client. It returns a number as its digits, for example `{ N: '0.1' }`. */
-const translate = {
+/** The options for the document client, which returns numbers as digits, for example `{ N: '0.1' }`. */
+const translation = {
   marshallOptions: { removeUndefinedValues: true },
   unmarshallOptions: { wrapNumbers: (digits: string) => ({ N: digits }) },
 };
 
-/** Calls `act` and returns its result, or its error if it is an error of DynamoDB. */
+/** Calls `act` and returns its result, or the error that DynamoDB returned. */
 export async function outcomeOf(act: () => object): Promise<object> {
   try {
     return structuredClone(await act());
@@ -38,7 +38,7 @@ export async function outcomeOf(act: () => object): Promise<object> {
   }
 }
 
-/** Returns the cancellation reasons of a transaction, which are one code for each operation. */
+/** Returns the cancellation reasons of a transaction, one code for each operation. */
 export function reasonsOf(error: object): readonly object[] {
   const { CancellationReasons: reasons = [] }: { readonly CancellationReasons?: readonly Reason[] } = error;
   return reasons.map(({ Code }) => ({ Code }));
@@ -49,9 +49,8 @@ interface Reason {
 }
 
 /**
- * Repeats commands on empty tables of DynamoDB Local and compares each response. Indexes of DynamoDB Local do not lag, so a response of a
- * lagging index counts as `lagging`, and the comparison uses virtual tables without lag. Pages of scans are not compared, because DynamoDB
- * does not define their order.
+ * Repeats commands on empty tables in DynamoDB Local and compares each response. Indexes in DynamoDB Local do not lag, so responses from
+ * lagging indexes are compared with virtual tables without lag. Pages of scans are not compared, because DynamoDB does not define their order.
  *
  * @param region - must be unique among the replays at this endpoint
  */
@@ -63,7 +62,7 @@ export async function replay(executed: readonly Executed[], endpoint: string, re
     signer: { sign: withoutSignature(region) },
     maxAttempts: 1,
   });
-  const client: Client = DynamoDBDocumentClient.from(engine, translate);
+  const client: Client = DynamoDBDocumentClient.from(engine, translation);
   const { execute } = makeTables({ definitions, now: () => 0 });
   const result = { compared: 0, fromIndexes: 0, lagging: 0, omitted: 0, differences: [] as object[] };
   for (const definition of definitions) {
@@ -72,11 +71,11 @@ export async function replay(executed: readonly Executed[], endpoint: string, re
   for (const { command, outcome } of executed) {
     const [real, virtual] = [await outcomeOf(() => client.send(command)), await outcomeOf(() => execute(command))];
     const recorded = comparable(command, outcome);
-    const isOfIndex = command instanceof QueryCommand && command.input.IndexName !== undefined;
-    const withoutLag = isOfIndex ? comparable(command, virtual) : recorded;
-    const isLate = !isDeepStrictEqual(recorded, withoutLag);
-    if (isOfIndex) result.fromIndexes += 1;
-    if (isLate) result.lagging += 1;
+    const isIndexQuery = command instanceof QueryCommand && command.input.IndexName !== undefined;
+    const withoutLag = isIndexQuery ? comparable(command, virtual) : recorded;
+    const isLagging = !isDeepStrictEqual(recorded, withoutLag);
+    if (isIndexQuery) result.fromIndexes += 1;
+    if (isLagging) result.lagging += 1;
     if (isPageOfScan(command)) result.omitted += 1;
     else {
       result.compared += 1;
@@ -98,7 +97,7 @@ function isPageOfScan(command: object): boolean {
   return command.input.Limit !== undefined || command.input.ExclusiveStartKey !== undefined;
 }
 
-/** Removes the properties that DynamoDB does not define: messages, undefined orders, and a capacity that was not requested. */
+/** Removes what DynamoDB does not define: error messages, the order of items, and capacity that was not requested. */
 function comparable(command: object, outcome: object): unknown {
   const {
     $metadata: _,

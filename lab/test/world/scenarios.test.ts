@@ -39,7 +39,7 @@ test('A 410 response suspends the webhook and holds its deliveries.', () =>
     expect(posts(later)).toEqual([]);
   }));
 
-test('A crash between the POST and the write of its outcome duplicates the POST and does not lose the event.', () => {
+test('A crash between the POST and the write of its outcome duplicates the POST but does not lose the event.', () => {
   let hasPosted = false;
   let hasCrashed = false;
   const outcomeOf: FaultPlan['outcomeOf'] = ({ service }) => {

@@ -23,7 +23,7 @@ interface Faulty {
 }
 
 /** Faults that the product had in the past. */
-const former: readonly Faulty[] = [
+const pastFaults: readonly Faulty[] = [
   {
     fault: 'does not delete the session of an unsuccessful login (T1)',
     faultClass: 'outages',
@@ -43,7 +43,7 @@ const former: readonly Faulty[] = [
   },
 ];
 
-const others: readonly Faulty[] = [
+const otherFaults: readonly Faulty[] = [
   {
     fault: 'rotates tokens and records successes regardless of concurrent writes',
     product: sending(command => {
@@ -119,7 +119,7 @@ const others: readonly Faulty[] = [
     expected: [/^a user without a credential, or a credential without a user/],
   },
   {
-    fault: 'reads without consistency',
+    fault: 'uses eventually consistent reads',
     product: sending(readInconsistently),
     expected: [/^a refresh token has two successors/, /^introspect: granted instead of rejected/],
   },
@@ -138,7 +138,7 @@ const others: readonly Faulty[] = [
       /^the metric TokenIssued is/,
       /^the TTL of a session is wrong/,
       /^login: BatchGet Users 2 times instead of 1/,
-      /^a rejected password computed 2 hashes/,
+      /^a rejected login computed 2 hashes/,
       /^a login rejected by a lock computed a hash/,
       /^a login did not update the hash parameters/,
       /^status 400, but the client limit was always reached/,
@@ -146,7 +146,7 @@ const others: readonly Faulty[] = [
   },
 ];
 
-test.each([...former, ...others])(
+test.each([...pastFaults, ...otherFaults])(
   'The world detects a product that $fault',
   async ({ faultClass = 'none', seed = 1, product, expected }) => {
     const { violations } = await runTokenSeed(seed, faultClass, product);
@@ -182,8 +182,8 @@ function calling(wrap: (dynamo: Dynamo) => Dynamo): Partial<TokenCompositions> {
 }
 
 /**
- * Composes a token function with many faults. Sessions end before their tokens. It counts each response and reads each item twice, computes
- * a hash for each read of a user, does not update hashes, and has no client limit.
+ * Composes a token function with many faults. Sessions end before their tokens. The function doubles metrics and reads, computes a hash for
+ * each read of a user, does not update hashes, and has no client limit.
  */
 function composeFaulty(
   ...[environment, runtime, telemetry]: Parameters<typeof composeToken>
@@ -240,7 +240,7 @@ function redirectWrite({ input }: DeleteCommand | UpdateCommand): void {
   input.Key = Object.fromEntries(Object.keys(input.Key ?? {}).map(name => [name, 'elsewhere']));
 }
 
-/** Extends the condition of a write so that it succeeds for every existing item. */
+/** Extends the condition of a write so that the write succeeds for every existing item. */
 function weakenCondition({ input }: DeleteCommand | UpdateCommand, key: string): void {
   input.ConditionExpression = `(${input.ConditionExpression}) OR attribute_exists(${key})`;
 }

@@ -10,7 +10,7 @@ export function claimsOf(token: string): Readonly<Record<string, unknown>> | und
   return claims !== undefined && isJwt ? decode(claims) : undefined;
 }
 
-/** Creates a function that verifies an access token with the keys of the keyring, as RFC 9068 requires. */
+/** Creates a function that verifies an access token with the keys in the keyring, as RFC 9068 requires. */
 export function makeSignatureCheck(keyring: readonly Item[]): (token: string) => boolean {
   const keys = new Map<unknown, KeyObject>();
   for (const { kind, keyId, publicKey } of keyring) {
@@ -23,8 +23,8 @@ export function makeSignatureCheck(keyring: readonly Item[]): (token: string) =>
     const { kid, alg, typ } = decode(header);
     const key = keys.get(kid);
     if (!key || alg !== 'ES256' || typ !== 'at+jwt') return false;
-    const signed = Buffer.from(`${header}.${claims}`);
-    return verify('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }, Buffer.from(signature, 'base64url'));
+    const signingInput = Buffer.from(`${header}.${claims}`);
+    return verify('sha256', signingInput, { key, dsaEncoding: 'ieee-p1363' }, Buffer.from(signature, 'base64url'));
   };
 }
 

@@ -10,7 +10,7 @@ import type { FunctionResult } from './token-functions.ts';
 /** The actions of simulated users and operators. */
 export type Actions = ReturnType<typeof makeActions>;
 
-/** Creates the actions of simulated users and operators. Their code runs outside the virtual processes, exactly when scheduled. */
+/** Creates the actions. They run outside the virtual processes, exactly when scheduled. */
 export function makeActions({ cloud, journal, seed }: ActionsParts) {
   const failures: unknown[] = [];
   let users = 0;
@@ -66,7 +66,7 @@ export function makeActions({ cloud, journal, seed }: ActionsParts) {
     return tokensOf(await send('token', form));
   }
 
-  /** Runs an operator's command. Returns false if the command is rejected. A rejection fails the world unless `mayBeRejected`. */
+  /** Runs an operator's command. Returns false if the command is rejected. A rejection fails the world unless `mayBeRejected` is true. */
   async function operate(command: Command, mayBeRejected = false): Promise<boolean> {
     const subjectId = 'user' in command ? command.user.userId : command.client.clientId;
     const record: CommandRecord = { name: command.name, subjectId, sentAt: cloud.now() };

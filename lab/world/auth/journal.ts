@@ -6,14 +6,14 @@ export type Endpoint = 'token' | 'revoke' | 'introspect';
 
 export type Form = Readonly<Record<string, string>>;
 
-/** The name of a hash in the calls of a request. */
+/** The name of a hash in a request's list of calls. */
 export const hashName = 'Argon2';
 
 /** A DynamoDB call or a hash that belongs to a request. */
 export interface RequestCall {
   /** The operation and its table, for example `Update Sessions`. */
   readonly name: string;
-  /** The outcome of the call from the product's point of view, or undefined if the process crashed first. */
+  /** The outcome of the call as the product sees it, or undefined if the process crashed first. */
   readonly outcome?: 'succeeded' | 'condition_failed' | 'failed';
   /** The number of attempts by the SDK. */
   readonly attempts?: number;
@@ -80,13 +80,13 @@ export function makeJournal(now: () => number) {
     return [...requests.values()];
   }
 
-  /** Returns the request that caused a write, or undefined for the writes of operators. */
+  /** Returns the request that caused a write, or undefined for operators' writes. */
   function requestOf({ command }: Change): TokenRequest | undefined {
     return requestByCommand.get(command);
   }
 }
 
-/** Returns the earliest and latest clock time of a process during a request. */
+/** Returns the earliest and latest times that a process's clock may show during a request. */
 export function timesOf({ sentAt, endedAt = sentAt }: TokenRequest): readonly [number, number] {
   return [sentAt - clockError, endedAt + clockError];
 }

@@ -6,7 +6,7 @@ import type { Change, WatchedTables } from '../watched-tables.ts';
 import { type Journal, type TokenRequest, timesOf } from './journal.ts';
 import { clientFailureLimit } from './token-stage.ts';
 
-/** A write of the failure count of an address at a client. It adds a failure, or clears the count after a success. */
+/** A write to an address's failure count at a client. It adds a failure, or clears the count after a success. */
 export interface LockWrite extends Change {
   readonly request: TokenRequest;
   readonly kind: 'failure' | 'success';
@@ -14,10 +14,10 @@ export interface LockWrite extends Change {
   readonly expectedFailures: number;
 }
 
-/** The expected locks of addresses at clients, computed from the written failures and successes. */
+/** The expected locks of addresses at clients, computed from the recorded failures and successes. */
 export type LockModel = ReturnType<typeof makeLockModel>;
 
-/** Creates the lock model of a world that has ended. */
+/** Creates the lock model of a finished world. */
 export function makeLockModel(watched: WatchedTables, journal: Journal) {
   const writes: LockWrite[] = [];
   const counts = new Map<string, Count>();
@@ -58,20 +58,20 @@ export function makeLockModel(watched: WatchedTables, journal: Journal) {
     return before.every(({ until, end }) => end - clockError > Math.min(until, firstWrite)) ? 'always' : 'sometimes';
   }
 
-  /** Returns whether a client had reached its limit of rejected passwords during a login. */
+  /** Returns when a client had reached its limit of rejected passwords: always, never or sometimes during the login. */
   function limitOf(request: TokenRequest): 'always' | 'never' | 'sometimes' {
     const { form, sentAt, endedAt = sentAt } = request;
-    const reached = watched
+    const limitStates = watched
       .versionsWithin('Lockouts', clientLimitKey('', form.client_id ?? '').key, sentAt, endedAt)
       .flatMap(({ item }) =>
         timesOf(request).map(now => Number(item?.count) >= clientFailureLimit && Number(item?.endsAt) > now),
       );
-    if (!reached.includes(true)) return 'never';
-    return reached.includes(false) ? 'sometimes' : 'always';
+    if (!limitStates.includes(true)) return 'never';
+    return limitStates.includes(false) ? 'sometimes' : 'always';
   }
 }
 
-/** Returns the end of an item's lock. The fifth failure locks for 1 s. Each later failure doubles the time, up to 15 minutes. */
+/** Returns the time at which an item's lock ends. The fifth failure locks for 1 s. Each later failure doubles the time, up to 15 minutes. */
 export function lockEnd(item: Item | undefined): number {
   const extraFailures = Number(item?.failures ?? 0) - 5;
   if (extraFailures < 0) return Number.NEGATIVE_INFINITY;

@@ -17,7 +17,7 @@ import { makeQuickDerivation } from './quick-derivation.ts';
 import { tokenFunctions } from './token-functions.ts';
 import type { TokenCompositions, TokenRuntime, TokenStage } from './token-stage.ts';
 
-/** A world of tokens, with the state that invariants read. */
+/** A token world, with the state that invariants read. */
 export type TokenWorld = ReturnType<typeof makeTokenWorld>;
 
 /**

@@ -28,7 +28,7 @@ export function makeOperators(
   };
 }
 
-/** Creates a function that fills the tables with keys, clients and users. The users' hashes have outdated parameters. */
+/** Creates a function that fills the tables with keys, clients and users. The password hashes have outdated parameters. */
 export function makeTokenSetUp(runtime: TokenRuntime, { clients, users }: Population): () => Promise<void> {
   const { dynamo, time, random } = runtime;
   const telemetry = makeTelemetry('rotate-keys', 'rotate-keys', time.now);
@@ -68,12 +68,10 @@ const userCommands = {
   'create-user': async ({ users }, user) => {
     user.userId = (await users.createUser(user)).userId;
   },
-  /** Sets the current password of the user. */
   'set-password': async ({ users, lockout }, { userId, email, password }) => {
     const user = await users.setUserPassword(userId, password);
     await lockout.unlock(user?.email ?? email); // as `ops users set-password` does
   },
-  /** Sets the current email address of the user. */
   'set-email': ({ users }, { userId, email }) => users.setUserEmail(userId, email),
   'make-admin': ({ users }, { userId }) => users.setUserRole(userId, 'admin'),
   'make-member': ({ users }, { userId }) => users.setUserRole(userId, 'member'),

@@ -2,7 +2,7 @@ import type { Role } from '../../../lambdas/auth/principals/user.ts';
 import type { NewClient } from '../../../ops/stores/client-store.ts';
 
 export interface WorldClient extends NewClient {
-  /** The id of the client. The set-up assigns the id and the secret. */
+  /** The client id. The set-up assigns the id and the secret. */
   clientId: string;
   clientSecret: string;
 }
@@ -11,9 +11,9 @@ export interface WorldUser {
   email: string;
   readonly accountId: string;
   readonly role: Role;
-  /** The password that the user currently has. */
+  /** The user's current password. */
   password: string;
-  /** The id of the user. The set-up assigns it. */
+  /** The user id, which the set-up assigns. */
   userId: string;
 }
 

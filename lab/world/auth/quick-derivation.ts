@@ -24,7 +24,7 @@ export function isPasswordOf(password: string, passwordHash: string): boolean {
   return tagOf(Buffer.from(password), Buffer.from(salt, 'base64'), expected.length).equals(expected);
 }
 
-/** The CPU time of a hash on a whole core, in milliseconds. */
+/** The CPU time for a hash on a whole core, in milliseconds. */
 const hashTime = 100;
 
 function tagOf(message: Buffer, salt: Buffer, length: number): Buffer {

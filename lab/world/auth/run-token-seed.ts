@@ -7,7 +7,7 @@ import { makeTokenWorld } from './make-token-world.ts';
 import { startUsers } from './people/start-users.ts';
 import type { TokenCompositions } from './token-stage.ts';
 
-/** Runs a world of tokens and checks its invariants. After three minutes with faults, a month follows with only a few logins. */
+/** Runs a token world and checks its invariants. After 3 minutes with faults, the world runs for 30 days with only a few logins. */
 export async function runTokenSeed(
   seed: number,
   faultClass: FaultClass,
@@ -46,16 +46,16 @@ export async function runTokenSeed(
 const worldTime = 30 * 24 * 60 * minute;
 
 /** Returns the trace entries that contain the id of a request or session, and the process's entries during the request. */
-function traceOf(happenings: readonly RecordedEvent[], subjectId: string): readonly RecordedEvent[] {
+function traceOf(entries: readonly RecordedEvent[], subjectId: string): readonly RecordedEvent[] {
   const [name, isAbout] = [`${subjectId}"`, (text: string) => text.includes(`${subjectId}"`)];
   let worker: string | undefined;
-  return happenings.filter(happening => {
-    const { kind, text, detail } = happening;
+  return entries.filter(entry => {
+    const { kind, text, detail } = entry;
     const [id = ''] = text.split(' ', 1);
     const isOwn = kind === 'invocation' && text.endsWith(' starts') && detail.includes(name);
     if (isOwn) worker = id;
     const isOfWorker = id === worker;
     if (isOfWorker && kind === 'invocation' && !isOwn) worker = undefined;
-    return isOfWorker || isAbout(text) || isAbout(detail) || isCrash(happening);
+    return isOfWorker || isAbout(text) || isAbout(detail) || isCrash(entry);
   });
 }

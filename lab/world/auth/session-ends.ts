@@ -2,10 +2,10 @@ import type { Session } from '../../../lambdas/auth/sessions/session.ts';
 import type { WatchedTables } from '../watched-tables.ts';
 import type { Journal, TokenRequest } from './journal.ts';
 
-/** Returns whether operators had ended a session before a request. Returns both values if it ended during the request. */
+/** Returns whether operators had ended a session before a request. Returns both values if the session ended during the request. */
 export type SessionEnds = (session: Session, request: TokenRequest) => readonly boolean[];
 
-/** Creates the check from the operators' commands. It does not trust the version numbers that the product stored. */
+/** Creates the check from the operators' commands. It ignores the version numbers that the product stored. */
 export function makeSessionEnds(watched: WatchedTables, journal: Journal): SessionEnds {
   const created = watched.writesOf('Sessions').filter(({ before, item }) => !before && item);
   const logins = new Map(created.map(change => [change.key.sessionId, journal.requestOf(change)]));

@@ -7,7 +7,7 @@ import { stageConfiguration } from '../../../lib/config.ts';
 import type { WorldTelemetry } from '../world-telemetry.ts';
 import type { Journal } from './journal.ts';
 
-/** The compositions of a world of tokens. Tests pass faulty compositions to check that the world detects faults. */
+/** The compositions of a token world. Tests pass faulty compositions to check that the world detects faults. */
 export interface TokenCompositions {
   readonly token: typeof composeToken;
   readonly revoke: typeof composeRevoke;
@@ -18,7 +18,7 @@ export interface TokenCompositions {
 /** The part of the runtime that token functions use. */
 export type TokenRuntime = Pick<Runtime, 'time' | 'random' | 'dynamo' | 'kms' | 'keyDerivation'>;
 
-/** The dependencies of the functions in a world of tokens. */
+/** The dependencies of the functions in a token world. */
 export interface TokenStage {
   readonly compositions: TokenCompositions;
   readonly journal: Journal;
@@ -29,7 +29,7 @@ export interface TokenStage {
 export const issuer = 'https://auth.example.com';
 export const audience = 'https://api.example.com';
 
-/** The limit of rejected passwords of a client in a minute. It is lower than in production, so that a few guesses reach it. */
+/** The maximum number of rejected passwords per client and minute. It is lower than in production, so that a few guesses reach it. */
 export const clientFailureLimit = 30;
 
 /** The environment of the revocation and introspection functions. */

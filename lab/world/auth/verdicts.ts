@@ -9,7 +9,7 @@ import { isPasswordOf } from './quick-derivation.ts';
 import type { SessionEnds } from './session-ends.ts';
 import type { States } from './states.ts';
 
-/** The expected outcome of a request. It is `either` if the state of the tables changed during the request. */
+/** The expected outcome of a request. It is `either` if a change of the tables during the request permits both. */
 export type Verdict = 'granted' | 'rejected' | 'either';
 
 /** Creates functions that compute the expected outcomes. An introspection that returns `"active": true` counts as granted. */
@@ -91,7 +91,7 @@ type TokenState =
   | 'current'
   /** The predecessor of the current token, within the grace period. */
   | 'previous'
-  /** A token that was already exchanged. Its presentation counts as reuse. */
+  /** A token that was already exchanged. Presenting it counts as reuse. */
   | 'used'
   /** A token that is invalid or expired. */
   | 'invalid';
@@ -104,8 +104,8 @@ interface Candidate {
 }
 
 function combine(possibilities: readonly boolean[]): Verdict {
-  if (possibilities.every(is => is)) return 'granted';
-  return possibilities.some(is => is) ? 'either' : 'rejected';
+  if (possibilities.every(isGranted => isGranted)) return 'granted';
+  return possibilities.some(isGranted => isGranted) ? 'either' : 'rejected';
 }
 
 function isEnabled(client: Client | undefined): boolean {

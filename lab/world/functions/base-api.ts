@@ -43,7 +43,7 @@ export function baseApiFunctions({
 
 type Compose = (runtime: WorldRuntime, telemetry: WorldTelemetry) => (request: HttpRequest) => Promise<HttpResponse>;
 
-/** Replaces the account in the event by its token. Events have no tokens, because ECDSA signatures would make the digest random. */
+/** Replaces the account id in the event with a token. Events contain no tokens, because random ECDSA signatures would change the digest. */
 function withToken(event: HttpRequest, tokens: Tokens): HttpRequest {
   const token = tokens.get(event.headers.authorization ?? '');
   if (token === undefined) return event;

@@ -40,7 +40,7 @@ export interface Encrypted {
   readonly binding: string;
 }
 
-/** Returns a function that runs the operators' commands of the CLI. */
+/** Returns the function that runs the operators' CLI commands. */
 export function operatorFunction({
   compositions,
   runtimeOf,
@@ -87,7 +87,7 @@ export function operatorFunction({
   };
 }
 
-/** The name of the operators' function, whose calls have no faults. */
+/** The name of the operators' function. The world injects no faults into its calls. */
 export const operatorName = 'operator';
 
 function taskOn(target: Target): Task {
@@ -127,9 +127,9 @@ function targetOf(process: ProcessRuntime, searchLogs: Stage['searchLogs']): Tar
   function sendWith(client: AwsClient): (command: unknown) => Promise<unknown> {
     if (client instanceof SQSClient) return command => process.sqs.send(command);
     if (client instanceof KMSClient) return command => process.kms.send(command);
-    const known = [CloudWatchLogsClient, STSClient].find(each => client instanceof each);
-    if (!known) throw new TypeError('The virtual cloud does not support this service.');
-    const call = { service: 'operator', operation: known.name, latency: 10 };
+    const clientClass = [CloudWatchLogsClient, STSClient].find(each => client instanceof each);
+    if (!clientClass) throw new TypeError('The virtual cloud does not support this service.');
+    const call = { service: 'operator', operation: clientClass.name, latency: 10 };
     return command =>
       process.call(call, () => logsResponse(command, searchLogs) ?? { Arn: 'arn:aws:iam::111122223333:user/operator' });
   }

@@ -71,9 +71,9 @@ export function checkAnnouncements(
     const isReported = changes.some(({ item }) =>
       isSuspensionDue ? item?.suspensionReason === 'no_success' : Number(item?.failingMark) >= failingFor,
     );
-    // If the service does not record one failure, it records the next one. A crash may lose the failures of one turn.
-    const turns = new Set(relevant.map(({ at }) => Math.floor(at / second))).size;
-    if (!isReported && turns > (faultClass === 'none' || isSuspensionDue ? 0 : 5))
+    // If the service does not record one failure, it records the next one. A crash may lose all failures of a second.
+    const failureSeconds = new Set(relevant.map(({ at }) => Math.floor(at / second))).size;
+    if (!isReported && failureSeconds > (faultClass === 'none' || isSuspensionDue ? 0 : 5))
       violate(`neither announced nor suspended after long failures: ${accountId}`);
   }
 
@@ -85,7 +85,7 @@ export function checkAnnouncements(
     });
   }
 
-  /** Returns whether a change must be announced. A change without a webhook, or shortly before another change, may be skipped. */
+  /** Returns whether a change must be announced. The sweeper may skip a change without a webhook or shortly before another change. */
   function isRequired(cause: Cause, causes: readonly Cause[]): boolean {
     const { accountId, event, webhookId, at } = cause;
     if (webhookId === undefined || people.wasDeleted(accountId, at)) return false;

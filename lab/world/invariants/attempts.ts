@@ -35,7 +35,7 @@ export function checkAttempts({ stage, faultClass }: World, evidence: () => Evid
     if (before?.state !== after.state) checkState(after, at);
   }
 
-  /** Checks the deferral of a delivery without a charge. It may last at most twice the delivery's age, or 30 s, and at most 1 day. */
+  /** Checks a deferral without a charge. Its maximum is twice the delivery's age, but at least 30 s and at most 1 day. */
   function checkDeferral(before: Delivery | undefined, after: Delivery, at: number): void {
     const { id, charged, internalErrors, scheduledAt, createdAt, wait } = after;
     const isInternal = internalErrors > (before?.internalErrors ?? 0);
@@ -76,7 +76,7 @@ export function checkAttempts({ stage, faultClass }: World, evidence: () => Evid
     const isGone = record.status === 410 && after.state === 'held';
     const resentAt = before?.expedited && expeditedAt(before);
     const mayCharge = isFailure(record) && !isGone && !isTest(after);
-    // A resend may expedite a delivery during its attempt, because clocks differ and writes repeat. The attempt may be charged.
+    // A resend may expedite a delivery during its attempt, because clocks differ and the SDK retries writes. Such an attempt may be charged.
     const isInFlight = resentAt !== undefined && Date.parse(record.startedAt) < resentAt + clockError;
     const isCharged = mayCharge && (resentAt === undefined || (isInFlight && charged > (before?.charged ?? 0)));
     if (charged !== (before?.charged ?? 0) + (isCharged ? 1 : 0)) violate('charged incorrectly', id);
@@ -122,7 +122,7 @@ export function checkAttempts({ stage, faultClass }: World, evidence: () => Evid
     return changes.find(({ delivery }) => delivery?.expedited?.at === expedited?.at)?.at;
   }
 
-  /** Checks that the webhook's previous state permits the new state of a delivery. */
+  /** Checks that the webhook and the attempts permit the new state of a delivery. */
   function checkState(after: Delivery, at: number): void {
     const { id, webhookId, state, attempts, charged } = after;
     const latest = attempts.at(-1);

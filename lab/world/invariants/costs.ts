@@ -7,7 +7,7 @@ import { webhookRoutes } from '../../../lambdas/webhooks/routes.ts';
 import type { World } from '../make-world.ts';
 import type { Check, Violate } from './violation.ts';
 
-/** Checks that no request to {base_url} exceeds the calls in `docs/capacity.md`. With faults, requests may exceed them by retries. */
+/** Checks that no request to {base_url} exceeds the calls in `docs/capacity.md`. Worlds with faults are exempt, because retries add calls. */
 export function checkCosts({ costs, faultClass }: World, violate: Violate): Check {
   return { checkAtEnd };
 
@@ -37,7 +37,7 @@ const rows = readFileSync(path.join(import.meta.dirname, '../../../docs/capacity
 
 const maxCosts = new Map<string, Cost>(rows.map(([, request = '', calls, read]) => [request, costOf(calls, read)]));
 
-/** The maximum calls for checking the token, in addition to the calls of each request. */
+/** The maximum calls for validating the token, in addition to the calls of each request. */
 const tokenCost = maxCosts.get('the token of a request to {base_url}') ?? costOf('0', '0');
 
 function costOf(calls = '', read = ''): Cost {

@@ -8,7 +8,7 @@ import { itemsWithin } from '../watched-tables.ts';
 import { storedDeliveries } from './stored.ts';
 import type { Violate } from './violation.ts';
 
-/** Checks that each event has an outcome and that deliveries are on time, during the run and at the end. */
+/** Checks that each event has an outcome and that no delivery is overdue. */
 export function checkDeliveries(world: World, startedAt: number, violate: Violate) {
   const { cloud, tables, watched, receivers, publications, people, faultClass } = world;
   const overdueLimit = faultClass === 'none' ? overdueLimitWithoutFaults : overdueLimitWithFaults;
@@ -18,7 +18,7 @@ export function checkDeliveries(world: World, startedAt: number, violate: Violat
   let maxOverdueMs = 0;
   return { checkDuringRun, checkAtEnd, maxOverdueMs: () => maxOverdueMs };
 
-  /** Returns whether the account of an event was never deleted after the event. Deleting an account deletes its deliveries. */
+  /** Returns whether an event's account was not deleted after the event. A deletion removes the account's deliveries. */
   function isRetained(publication: Publication): boolean {
     return !people.wasDeleted(publication.account, startedAt + sentAt(publication));
   }
@@ -46,7 +46,6 @@ export function checkDeliveries(world: World, startedAt: number, violate: Violat
     if (overdueMs > overdueLimit) violate(`overdue by more than ${overdueLimit / second} s`, id);
   }
 
-  /** Checks the state at the end, when all work should be finished. */
   function checkAtEnd(): void {
     const deliveries = storedDeliveries(watched);
     const outcomes = readOutcomes();
@@ -67,9 +66,9 @@ export function checkDeliveries(world: World, startedAt: number, violate: Violat
     for (const { deliveryId } of malformed) {
       if (!mayCrash && !loggedIds.has(deliveryId)) violate('rejected without a log line', deliveryId);
     }
-    const now = keysUntil(cloud.now());
+    const dueKey = keysUntil(cloud.now());
     for (const { id, dueAt } of tables.items('Deliveries')) {
-      if (dueAt !== undefined && String(dueAt) <= now) violate(`due, but still in the index: ${id}`);
+      if (dueAt !== undefined && String(dueAt) <= dueKey) violate(`due, but still in the index: ${id}`);
     }
   }
 
@@ -88,8 +87,8 @@ export function checkDeliveries(world: World, startedAt: number, violate: Violat
   }
 
   /**
-   * Returns the ids of the events that ended without a delivery, from the log and the dead-letter queue. If a process
-   * crashes after it moved a rejected event to the dead-letter queue, the log does not contain the event.
+   * Returns the ids of the events that ended without a delivery, from the log and the dead-letter queue. The log lacks a
+   * rejected event if the process crashed after it moved the event to the dead-letter queue.
    */
   function readOutcomes(): ReadonlySet<string> {
     const deadLetterBodies = new Set(cloud.queue(deadLetters.queue).bodies());
@@ -119,7 +118,7 @@ export function checkDeliveries(world: World, startedAt: number, violate: Violat
 
 /**
  * The maximum time by which a delivery may be overdue. Without faults, only its own receiver delays a delivery. With faults,
- * the batch of a crashed process returns after 4.5 minutes, and a lost message of the slow queue after 5 minutes and one failed sweep.
+ * the batch of a crashed process returns after its visibility timeout. The sweeper resends lost messages after at least 2 minutes.
  */
 const overdueLimitWithoutFaults = 25 * second;
 const overdueLimitWithFaults = 7 * minute;

@@ -15,7 +15,7 @@ export interface DeliveryChange {
   readonly delivery: Delivery | undefined;
 }
 
-/** The history of a world that has ended, which the invariants read. */
+/** The history of a finished world, for the invariant checks. */
 export type Evidence = ReturnType<typeof collectEvidence>;
 
 /** Collects the history of the tables. */

@@ -22,14 +22,14 @@ export function checkFindings(
       const isRetained = !people.wasDeleted(account, startedAt + sentAt(publication));
       if (verdict === undefined || !isRetained) continue;
       const delivery = deliveries.get(deliveryId);
-      const isRejected = isMalformed || (deadLetterBodies.has(body) && !isLogged(deliveryId, 'event.without_webhook')); // otherwise a copy of a redriven message
+      const isRejected = isMalformed || (deadLetterBodies.has(body) && !isLogged(deliveryId, 'event.without_webhook')); // otherwise a redriven copy
       const expected = delivery ? [delivery.state] : isRejected ? ['rejected'] : verdictsWithoutDelivery(deliveryId);
       if (!expected.some(one => one === verdict))
         violate(`"events find" returned ${verdict}, not ${expected}`, deliveryId);
     }
   }
 
-  /** Returns the expected verdicts without a delivery. If the webhook was deleted during the attempt, only the log contains the attempt. */
+  /** Returns the expected verdicts without a delivery. If the webhook was deleted during the attempt, only the log shows the attempt. */
   function verdictsWithoutDelivery(deliveryId: string): readonly string[] {
     return isLogged(deliveryId, 'delivery.outcome_not_stored') ? ['delivered', 'cancelled'] : ['no webhook'];
   }

@@ -58,11 +58,11 @@ export function checkHistories(
     }
     const { corpo, tentativas } = response;
     if (!matchesDelivery(delivery, response) || corpo !== delivery.body) violate('returned incorrectly', id);
-    const shown: readonly ShownAttempt[] = Array.isArray(tentativas) ? tentativas : [];
-    if (shown.map(({ numero }) => numero).join() !== delivery.attempts.map(({ number }) => number).join()) {
+    const shownAttempts: readonly ShownAttempt[] = Array.isArray(tentativas) ? tentativas : [];
+    if (shownAttempts.map(({ numero }) => numero).join() !== delivery.attempts.map(({ number }) => number).join()) {
       violate('returned with the wrong attempts', id);
     }
-    for (const { numero, resultado, detalhe, status: shownStatus, resposta } of shown) {
+    for (const { numero, resultado, detalhe, status: shownStatus, resposta } of shownAttempts) {
       const record = delivery.attempts.find(({ number }) => number === numero);
       if (record && (resultado !== wireResults[record.result] || detalhe !== causeWordOf(record)))
         violate('returned with the wrong results', id);
@@ -72,20 +72,21 @@ export function checkHistories(
 
   /** Checks that each listed delivery had the returned state during the request. */
   function checkListed({ sentAt, endedAt, response }: CompletedRequest): void {
-    for (const shown of listOf(response.entregas)) {
-      const versions = evidence().deliveriesWithin(String(shown.id), sentAt - maxLag, endedAt);
-      if (!versions.some(version => version && matchesDelivery(version, shown)))
-        violate('listed incorrectly', String(shown.id));
+    for (const entry of listOf(response.entregas)) {
+      const versions = evidence().deliveriesWithin(String(entry.id), sentAt - maxLag, endedAt);
+      if (!versions.some(version => version && matchesDelivery(version, entry)))
+        violate('listed incorrectly', String(entry.id));
     }
   }
 
-  /** Checks that the webhooks had the returned state during the request. */
+  /** Checks that the returned webhooks had this state during the request. */
   function checkWebhooks({ account, path, method, status, response, ...span }: CompletedRequest): void {
     const isList = path === '/v1/webhooks';
     if (method !== 'GET' || status !== 200 || !(isList || path === `/v1/webhooks/${eventName}`)) return;
-    const shown = isList ? listOf(response.webhooks) : [response];
+    const representations = isList ? listOf(response.webhooks) : [response];
     const isMatch = (webhook: Webhook | undefined) =>
-      shown.length === (webhook ? 1 : 0) && shown.every(one => webhook && matchesWebhook(webhook, one));
+      representations.length === (webhook ? 1 : 0) &&
+      representations.every(one => webhook && matchesWebhook(webhook, one));
     if (!webhooksOf(account, span).some(isMatch)) violate(`${path} returned a state of ${account} that never existed`);
   }
 
@@ -111,9 +112,9 @@ export function checkHistories(
     deliveries: ReadonlyMap<string, Delivery>,
   ): void {
     const pages = reads.filter(read => read.account === account && read.path.includes('/entregas?'));
-    const listed = pages.flatMap(({ response }) => listOf(response.entregas));
-    const ids = new Set(listed.map(({ id }) => String(id)));
-    if (ids.size < listed.length) violate(`the list of ${account} contains a delivery twice`);
+    const entries = pages.flatMap(({ response }) => listOf(response.entregas));
+    const ids = new Set(entries.map(({ id }) => String(id)));
+    if (ids.size < entries.length) violate(`the list of ${account} contains a delivery twice`);
     for (const { id, accountId } of deliveries.values()) {
       if (accountId === account && !ids.delete(id)) violate('not in the list of its webhook', id);
     }
@@ -121,7 +122,7 @@ export function checkHistories(
   }
 }
 
-/** The maximum lag of the index for lists. */
+/** The maximum lag of the index that lists use. */
 const maxLag = second;
 
 type Representation = CompletedRequest['response'];
@@ -130,24 +131,24 @@ function listOf(value: unknown): readonly Representation[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns whether a response matches a delivery. A pending delivery to an earlier registration is returned as cancelled. */
-function matchesDelivery({ state, wait, attempts }: Delivery, shown: Representation): boolean {
-  const isPending = shown.estado === wireStates.pending;
+/** Returns whether a response matches a delivery. The API returns a pending delivery to an earlier registration as cancelled. */
+function matchesDelivery({ state, wait, attempts }: Delivery, response: Representation): boolean {
+  const isPending = response.estado === wireStates.pending;
   const latest = attempts.at(-1);
   return (
-    (shown.estado === wireStates[state] || (state === 'pending' && shown.estado === wireStates.cancelled)) &&
-    shown.proxima_tentativa_em === (isPending && wait ? isoTime(wait.nextAttemptAt) : null) &&
-    shown.ultimo_resultado === (latest ? wireResults[latest.result] : null) &&
-    shown.ultimo_status === (latest?.status ?? null)
+    (response.estado === wireStates[state] || (state === 'pending' && response.estado === wireStates.cancelled)) &&
+    response.proxima_tentativa_em === (isPending && wait ? isoTime(wait.nextAttemptAt) : null) &&
+    response.ultimo_resultado === (latest ? wireResults[latest.result] : null) &&
+    response.ultimo_status === (latest?.status ?? null)
   );
 }
 
-function matchesWebhook({ url, status, suspensionReason, failingSince }: Webhook, shown: Representation): boolean {
+function matchesWebhook({ url, status, suspensionReason, failingSince }: Webhook, response: Representation): boolean {
   return (
-    shown.url === url &&
-    shown.estado === wireStatuses[status] &&
-    shown.motivo_suspensao === (suspensionReason && wireReasons[suspensionReason]) &&
-    shown.falhando_desde === (failingSince === undefined ? null : isoTime(failingSince))
+    response.url === url &&
+    response.estado === wireStatuses[status] &&
+    response.motivo_suspensao === (suspensionReason && wireReasons[suspensionReason]) &&
+    response.falhando_desde === (failingSince === undefined ? null : isoTime(failingSince))
   );
 }
 

@@ -5,7 +5,7 @@ import type { Evidence } from './evidence.ts';
 import { storedDeliveries } from './stored.ts';
 import type { Check, Violate } from './violation.ts';
 
-/** Checks that the metrics match the log, because operators' alarms only use metrics. */
+/** Checks that the metrics match the log, because operators' alarms use only metrics. */
 export function checkMetrics(
   { cloud, watched, metrics, accounts, faultClass }: World,
   evidence: () => Evidence,
@@ -18,11 +18,11 @@ export function checkMetrics(
     const now = cloud.now();
     const sweeps = metrics.all().filter(({ metric, at }) => metric === 'OldestDue' && at > now - maxSweepInterval);
     if (sweeps.length === 0) return;
-    const measured = Math.max(...sweeps.map(({ value }) => value));
+    const maxMeasured = Math.max(...sweeps.map(({ value }) => value));
     for (const { id, state, wait } of storedDeliveries(watched).values()) {
       if (state !== 'pending' || !wait) continue;
       const overdueMs = now - wait.nextAttemptAt;
-      if (overdueMs > maxMetricDelay && measured < overdueMs - maxSweepInterval)
+      if (overdueMs > maxMetricDelay && maxMeasured < overdueMs - maxSweepInterval)
         violate('overdue, but not in the metric', id);
     }
   }
@@ -47,14 +47,14 @@ export function checkMetrics(
     for (const { text } of failed) violate(`an invocation failed without faults: ${text}`);
   }
 
-  /** Returns whether a count matches the log lines of attempts. It may include attempts that were resent while in flight. */
+  /** Returns whether a count matches the log lines of attempts. The count may include attempts that were resent while in flight. */
   function matchesLog(count: number, lines: readonly { readonly text: string }[]): boolean {
     const resendStates = lines.map(({ text }) => resendStateOf(text));
-    const counted = resendStates.filter(state => state === 'no').length;
-    return count >= counted && count <= counted + resendStates.filter(state => state === 'partly').length;
+    const minCount = resendStates.filter(state => state === 'no').length;
+    return count >= minCount && count <= minCount + resendStates.filter(state => state === 'partly').length;
   }
 
-  /** Returns whether a resend or redrive caused the attempt of a log line. The metrics exclude such attempts and tests. */
+  /** Returns whether a resend or redrive caused the attempt in a log line. The metrics exclude such attempts and tests. */
   function resendStateOf(line: string): 'yes' | 'no' | 'partly' {
     const { deliveryId, messageId, attempt }: AttemptLine = JSON.parse(line);
     const changes = evidence().deliveries.get(deliveryId) ?? [];
@@ -66,20 +66,21 @@ export function checkMetrics(
     return due.every(isResent) ? 'yes' : 'partly';
   }
 
-  /** Checks that each recorded attempt has a log line, if there are no faults or changes by integrators and operators. */
+  /** Checks that the log of an unmodified account contains as many attempts as its deliveries. */
   function checkLogLines({ id, isModified }: World['accounts'][number], lines: ReturnType<typeof cloud.logs>): void {
     if (isModified) return;
-    const logged = lines.filter(({ text }) => text.includes(`"account":"${id}"`)).length;
+    const loggedCount = lines.filter(({ text }) => text.includes(`"account":"${id}"`)).length;
     const own = [...storedDeliveries(watched).values()].filter(({ accountId }) => accountId === id);
-    const recorded = own.reduce((sum, { attempts }) => sum + attempts.length, 0);
-    if (logged !== recorded) violate(`${logged} attempts of ${id} were logged, but ${recorded} were recorded`);
+    const recordedCount = own.reduce((sum, { attempts }) => sum + attempts.length, 0);
+    if (loggedCount !== recordedCount)
+      violate(`${loggedCount} attempts of ${id} were logged, but ${recordedCount} were recorded`);
   }
 }
 
 /** The fields of an attempt's log line. The message id distinguishes an event that is published again after its account was deleted. */
 type AttemptLine = Pick<Delivery, 'messageId' | 'attempt'> & { readonly deliveryId: string };
 
-/** The log lines of each metric. A process that crashes has written both the line and the metric, or neither. */
+/** The log lines for each metric. A process that crashes has written both the line and the metric, or neither. */
 const logLineOf: Readonly<Record<string, RegExp>> = {
   InternalError: /"message":"delivery\.attempt".*"result":"internal"|"message":"message\.deferred"/,
   EventWithoutWebhook: /"message":"event\.without_webhook"/,
@@ -88,5 +89,5 @@ const logLineOf: Readonly<Record<string, RegExp>> = {
 /** The maximum time from the start of a sweep to the end of the next sweep. */
 const maxSweepInterval = 2.25 * minute;
 
-/** The maximum time until a sweep measures an overdue delivery. A delivery is overdue 2 minutes after its due time. */
+/** The maximum time until a sweep measures an overdue delivery. A delivery counts as overdue 2 minutes after its due time. */
 const maxMetricDelay = 3.5 * minute;

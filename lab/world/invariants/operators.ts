@@ -33,7 +33,7 @@ export function checkOperators({ people, tables, watched }: World, evidence: () 
       violate(`suspended although an operator reactivated it: ${account}`);
   }
 
-  /** Checks that a deletion is complete. It excludes items of a new account with the same id, and later writes by consumers. */
+  /** Checks that a deletion is complete. Ignores items of a new account with the same id, and later writes by consumers. */
   function checkDeletion(account: string, { startedAt, endedAt }: ExecutedCommand): void {
     const deliveries = watched.changesOf('Deliveries');
     for (const id of endedAt < Number.POSITIVE_INFINITY ? idsOf({ id: account }) : []) {
@@ -54,7 +54,7 @@ export function checkOperators({ people, tables, watched }: World, evidence: () 
   }
 }
 
-/** Returns whether a command ends the suspension of an account's webhook. Deleting the account also ends the suspension. */
+/** Returns whether a command ends the suspension of an account's webhook. */
 function endsSuspension(command: ExecutedCommand['command'], account: string): boolean {
   return (command.name === 'reactivate' || command.name === 'deleteAccount') && command.account === account;
 }

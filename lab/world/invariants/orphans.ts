@@ -11,7 +11,7 @@ import type { World } from '../make-world.ts';
 import { day, second } from '../times.ts';
 import type { Check, Violate } from './violation.ts';
 
-/** Checks the tables at the end. Every item must belong to an existing record. */
+/** Checks that every item in the final tables belongs to an existing record. */
 export function checkOrphans({ cloud, tables, accounts, people, faultClass }: World, violate: Violate): Check {
   return { checkAtEnd };
 

@@ -35,7 +35,7 @@ export function checkPosts(
         accountId === owner?.accountId && eventName === owner?.eventName;
       const webhook = webhookIn(read?.webhooks.find(isOwn));
       if (!read || post.at - read.at > maxPreparation) violate('POSTed after an outdated read', deliveryId);
-      else if (!read.isConsistent) violate('POSTed after an inconsistent read', deliveryId);
+      else if (!read.isConsistent) violate('POSTed after an eventually consistent read', deliveryId);
       else if (!webhook) violate('POSTed without a webhook', deliveryId);
       else {
         checkPost(post, webhook);
@@ -56,16 +56,16 @@ export function checkPosts(
       if (head.state !== 'pending' || !head.wait) violate('POSTed after the end of the delivery', id);
       else if (at < head.wait.nextAttemptAt - clockTolerance - clockError) violate('POSTed before the due time', id);
     } else {
-      const sent = publications.filter(({ deliveryId }) => deliveryId === id);
-      const isOwn = sent.some(one => startedAt + sentAt(one) > webhook.createdAt - maxEarlyAcceptance);
+      const sentEvents = publications.filter(({ deliveryId }) => deliveryId === id);
+      const isOwn = sentEvents.some(one => startedAt + sentAt(one) > webhook.createdAt - maxEarlyAcceptance);
       if (!isOwn) violate('POSTed to a later registration', id);
-      if (!sent.some(one => demandOf(one.body) === demandOf(post.body)))
+      if (!sentEvents.some(one => demandOf(one.body) === demandOf(post.body)))
         violate('POSTed a body that was never published', id);
     }
     checkContent(post, webhook);
   }
 
-  /** Checks the lane. Only the slow lane may attempt tests and slow webhooks. The first lane must skip webhooks that keep failing. */
+  /** Checks the lane. Only the `slow` lane may attempt tests and deliveries to slow webhooks. The `first` lane must skip failing webhooks. */
   function checkLane(post: Post, { failingSince }: Webhook, slowness: Item | undefined): void {
     const { deliveryId: id, functionName, at } = post;
     if (functionName === 'deliver-slow') return;

@@ -8,7 +8,7 @@ import type { Evidence } from './evidence.ts';
 import type { Check, Violate } from './violation.ts';
 
 /**
- * Checks the rejection notices. Publishers must receive at least the first ten notices of each minute and reason. A copy
+ * Checks the rejection notices. Publishers must receive at least the first ten notices for each minute and reason. A copy
  * must cause a notice if it differs from the stored event.
  */
 export function checkRejectionNotices(
@@ -26,27 +26,27 @@ export function checkRejectionNotices(
       const isReported = ['reason', 'detail', 'sender'].every(name => detail.includes(`"${name}":{`));
       if (origin !== undefined && !isReported) violate(`${origin} became a dead-letter message without all attributes`);
     }
-    const rejected = readRejections();
+    const allRejections = readRejections();
     const notices = readNotices();
-    for (const reason of new Set(rejected.map(one => one.reason))) {
-      const rejections = rejected.filter(one => one.reason === reason);
+    for (const reason of new Set(allRejections.map(one => one.reason))) {
+      const rejections = allRejections.filter(one => one.reason === reason);
       const own = notices.filter(one => one.reason === reason);
       checkReason(reason, rejections, own);
     }
-    const rejectedIds = new Set(rejected.map(({ messageId }) => messageId));
+    const rejectedIds = new Set(allRejections.map(({ messageId }) => messageId));
     for (const { messageId } of notices) {
-      if (!rejectedIds.has(messageId)) violate(`a notice of message ${messageId}, which was not rejected`);
+      if (!rejectedIds.has(messageId)) violate(`a notice for message ${messageId}, which was not rejected`);
     }
   }
 
-  /** Checks that a message is moved once, unless its process crashes during the move. A redriven message may be moved again. */
+  /** Checks that each message becomes a dead-letter message once, unless its process crashes. A redriven message may become one again. */
   function checkDeadLetters(): void {
     const crashes = cloud.trace(isCrash).map(({ at }) => at);
     const redriven = new Set(sentTo(queueOf.first).map(({ origin }) => origin));
     const moved = Map.groupBy(sentTo(deadLetters.queue), ({ origin }) => origin);
     for (const [origin, [first, again]] of moved) {
       if (!first || !again || origin === undefined || redriven.has(origin)) continue;
-      const hasCrashed = crashes.some(at => Math.abs(at - first.at) < maxMoveTime); // its last calls may still arrive
+      const hasCrashed = crashes.some(at => Math.abs(at - first.at) < maxMoveTime); // the last calls of the process may still arrive
       if (!hasCrashed) violate(`${origin} is in the dead-letter queue twice`);
     }
   }
@@ -78,10 +78,10 @@ export function checkRejectionNotices(
     const rejectedIds = new Set(rejections.map(({ messageId }) => messageId));
     const isComplete = notifiedIds.size >= Math.min(noticesPerMinute, rejectedIds.size);
     if (!isComplete && !mayCrash && metrics.sum('NoticeNotSent') === 0)
-      violate(`${reason}: ${notifiedIds.size} notices of ${rejections.length} events, and NoticeNotSent is 0`);
+      violate(`${reason}: ${notifiedIds.size} notices for ${rejections.length} events, and NoticeNotSent is 0`);
     if (faultClass !== 'none') return;
-    if (!isComplete) violate(`${reason}: ${notifiedIds.size} notices of ${rejections.length} events without faults`);
-    if (notifiedIds.size < notices.length) violate(`${reason}: two notices of one event without faults`);
+    if (!isComplete) violate(`${reason}: ${notifiedIds.size} notices for ${rejections.length} events without faults`);
+    if (notifiedIds.size < notices.length) violate(`${reason}: two notices for one event without faults`);
     for (const minuteIndex of new Set(rejections.map(minuteOf))) {
       if (rejections.some(one => isNearBoundary(one, minuteIndex))) continue;
       const idsInMinute = new Set(
@@ -90,7 +90,7 @@ export function checkRejectionNotices(
       const notifiedInMinute = idsInMinute.intersection(notifiedIds).size;
       const due = Math.min(noticesPerMinute, idsInMinute.size);
       if (notifiedInMinute < due)
-        violate(`${reason}: ${notifiedInMinute} notices of ${idsInMinute.size} events in a minute`);
+        violate(`${reason}: ${notifiedInMinute} notices for ${idsInMinute.size} events in a minute`);
     }
   }
 
@@ -129,7 +129,7 @@ const maxMoveTime = second;
 const copyLine = /"message":"event\.(?:duplicate|conflicting_copy)"/;
 const rejectionLine = /"message":"event\.(?:rejected|conflicting_copy)"/;
 
-/** Returns whether an event was rejected shortly before a minute's end, so that its notice may count for the next minute. */
+/** Returns whether an event was rejected shortly before a minute's start or end. Its notice may count for the next minute. */
 function isNearBoundary({ timestamp }: Rejection, minuteIndex: number): boolean {
   const moment = Date.parse(timestamp);
   return [minuteIndex, minuteIndex + 1].some(end => moment < end * minute && moment > end * minute - maxMoveTime);

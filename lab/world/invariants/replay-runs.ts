@@ -16,7 +16,7 @@ export interface ReplayRun {
   readonly endedAt: number;
 }
 
-/** Returns the runs of all replays, by id. It reads the item of each webhook's latest replay, and ignores the copies of earlier replays. */
+/** Returns the runs of all replays, by id. Reads the versions of each webhook's latest replay, and ignores the copies of earlier replays. */
 export function readReplayRuns(watched: WatchedTables): ReadonlyMap<string, ReplayRun> {
   const runs = new Map<string, ReplayRun>();
   for (const [key, changes] of watched.changesOf('Deliveries')) {

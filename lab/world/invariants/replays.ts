@@ -8,7 +8,7 @@ import type { Check, Violate } from './violation.ts';
 
 /**
  * Checks replays. Each replay must end, and a completed replay must have resent every selected delivery exactly once. The
- * maximum rate is 20 a second. `attempts.ts` checks that only replays and integrators resend deliveries.
+ * maximum rate is 20 deliveries a second. `attempts.ts` checks that only replays and integrators resend deliveries.
  */
 export function checkReplays({ completed, faultClass }: World, evidence: () => Evidence, violate: Violate): Check {
   return { checkAtEnd };
@@ -34,7 +34,7 @@ export function checkReplays({ completed, faultClass }: World, evidence: () => E
     for (const [deliveryId, changes] of evidence().deliveries) {
       const before = changes.findLast(({ at }) => at < startedAt)?.delivery;
       const isUnchanged = !changes.some(({ at }) => at >= startedAt && at <= endedAt);
-      if (before && isUnchanged && selectsDelivery(run, before)) violate(`replay ${id} skipped it`, deliveryId);
+      if (before && isUnchanged && selectsDelivery(run, before)) violate(`replay ${id} skipped a delivery`, deliveryId);
     }
   }
 
@@ -48,7 +48,7 @@ export function checkReplays({ completed, faultClass }: World, evidence: () => E
       violate(`replay ${id} sends more than ${maxProcesses} deliveries within ${interval} ms`);
   }
 
-  /** Checks a response with a replay. The count must not exceed the resent deliveries, and the state must be final after the end. */
+  /** Checks a returned replay. Its count must not exceed the resent deliveries, and its state must be final after the end. */
   function checkResponse(
     { id, last, endedAt: replayEndedAt }: ReplayRun,
     sent: readonly Restart[],

@@ -14,7 +14,7 @@ import { itemsWithin } from '../watched-tables.ts';
 import type { Evidence } from './evidence.ts';
 import type { Check, Violate } from './violation.ts';
 
-/** Checks each response against the tables during the request. Changes must be stored, and rejections must have a reason. */
+/** Checks each response against the state of the tables during the request. Changes must be stored, and rejections must have a reason. */
 export function checkRequests(
   { completed, people, watched, faultClass }: World,
   evidence: () => Evidence,
@@ -62,7 +62,7 @@ export function checkRequests(
     return undefined;
   }
 
-  /** Checks a 5xx response. A fault of a service may cause a 503. */
+  /** Checks a 5xx response. A service fault may cause a 503. */
   function checkServerError(one: CompletedRequest): string | undefined {
     if (one.status === 500) return 'an internal error';
     return faultClass === 'none' ? 'without faults' : undefined;
@@ -87,7 +87,7 @@ export function checkRequests(
     return others.length > 0 ? undefined : 'although no other webhook existed';
   }
 
-  /** Checks the other 4xx responses, by the delivery in their path or only by their code. */
+  /** Checks the other 4xx responses by their code, and by the delivery in their path if there is one. */
   function checkOtherRejection(one: CompletedRequest): string | undefined {
     const code = codeOf(one);
     const [, id = ''] = /\/entregas\/([^/]+)/.exec(one.path) ?? [];
@@ -120,8 +120,8 @@ export function checkRequests(
     const expected = one.method === 'PUT' ? one.body?.url : one.response.url;
     const stored = webhooks.filter(webhook => webhook?.url === expected);
     if (stored.length === 0) return 'but this state was never stored';
-    const former = one.response.segredos_anteriores; // worlds end before a secret expires
-    if (!Array.isArray(former) || !stored.some(webhook => webhook?.secrets.length === former.length + 1))
+    const formerSecrets = one.response.segredos_anteriores; // worlds end before a secret expires
+    if (!Array.isArray(formerSecrets) || !stored.some(webhook => webhook?.secrets.length === formerSecrets.length + 1))
       return 'but the stored secrets differ';
     if (one.method !== 'PUT') return undefined;
     const isStored = stored.some(webhook => webhook && credentialOf(webhook) === one.body?.autorizacao);
@@ -157,7 +157,7 @@ export function checkRequests(
     return hasEffect || people.wasDeleted(account, sentAt) ? undefined : 'but no attempt followed';
   }
 
-  /** Checks a response with a replay. The API must return a replay until its item expires, even after a later replay. */
+  /** Checks a returned replay. The API must return a replay until its item expires, even after a later replay. */
   function checkReplay({ path, account, sentAt, endedAt, status }: CompletedRequest): string | undefined {
     const id = path.split('/').at(-1);
     const isShown = (item: Item | undefined) => item?.replayId === id && !(Number(item?.ttl) * 1_000 <= endedAt);
@@ -169,7 +169,7 @@ export function checkRequests(
     return [...latest, ...past].some(isShown) ? undefined : 'although it does not exist';
   }
 
-  /** Checks the limit of requests per minute. Without faults, no request below the limit is rejected. A retried write counts twice. */
+  /** Checks the limit of requests per minute. Without faults, no request below the limit may be rejected. A retried write may count twice. */
   function checkLimit(path: string, limit: number): void {
     const attempts = completed().filter(one => matchesRoute(one, path) && one.method === 'POST');
     for (const one of attempts) {

@@ -50,7 +50,7 @@ export function checkSlowLane(
     if (isStillSlow) violate(`${id} is quick again, but remains in the slow lane`);
   }
 
-  /** Returns the quick successes in the slow lane, by the id of the slowness item. Tests are excluded, because they do not affect it. */
+  /** Returns the quick successes in the slow lane, by the id of the slowness item. Tests are excluded, because they do not affect slowness. */
   function quickSuccesses(): ReadonlyMap<string, readonly Success[]> {
     const successes = [...evidence().deliveries.values()].flatMap(changes =>
       changes.flatMap(({ at, delivery }, index) => {
@@ -95,7 +95,7 @@ interface LogLine {
   readonly durationMs: number;
 }
 
-/** Returns the maximum number of spans that overlap at the same time. */
+/** Returns the maximum number of spans that overlap. */
 export function maxOverlap(spans: readonly { readonly from: number; readonly until: number }[]): number {
   const changes = spans.flatMap(({ from, until }) => [
     { at: from, by: 1 },
@@ -117,6 +117,6 @@ const maxReadDelay = 2 * second;
 
 /** Returns the minimum time for which a webhook stays slow, in milliseconds. */
 function minSlowTime(changes: readonly Change[], at: number): number {
-  const started = changes.filter(one => one.at <= at && one.item?.slowSince && !one.before?.slowSince);
-  return Math.min(minute * 2 ** (started.length - 1), 60 * minute);
+  const slowStarts = changes.filter(one => one.at <= at && one.item?.slowSince && !one.before?.slowSince);
+  return Math.min(minute * 2 ** (slowStarts.length - 1), 60 * minute);
 }

@@ -17,9 +17,9 @@ export function storedDeliveries(watched: WatchedTables): ReadonlyMap<string, De
 
 /** Returns the delivery in an item. Parses each item only once, because invariants read items often. */
 export function readDelivery(item: Item): Delivery {
-  const read = parsed.get(item) ?? deliveryFromItem(item);
-  parsed.set(item, read);
-  return read;
+  const delivery = parsed.get(item) ?? deliveryFromItem(item);
+  parsed.set(item, delivery);
+  return delivery;
 }
 
 const parsed = new WeakMap<Item, Delivery>();

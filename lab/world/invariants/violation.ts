@@ -6,9 +6,8 @@ export interface Violation {
 
 export type Violate = (message: string, subjectId?: string) => void;
 
-/** The checks of one kind of guarantee. */
+/** The checks for one kind of guarantee. */
 export interface Check {
-  /** Checks the state during the run. */
   readonly checkDuringRun?: () => void;
   /** Checks the state at the end, when all work should be finished. */
   readonly checkAtEnd?: () => void;

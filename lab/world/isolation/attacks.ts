@@ -15,7 +15,7 @@ import {
 /** An attack on a stage. The attackers' events start with the measured period. */
 export interface Attack {
   readonly name: string;
-  /** The number of attacking accounts, which determines the limit of the extra wait. */
+  /** The number of attacking accounts, which determines the limit for the extra wait. */
   readonly accounts: number;
   readonly tenants: (period: Period, random: Random) => Tenant[];
 }
@@ -57,7 +57,7 @@ interface AttackerBehaviour extends Pick<Tenant, 'behave' | 'putIntervalMs' | 'i
   readonly resolutionMs?: number;
 }
 
-/** Each PUT waits for its host name. Without a limit, the PUTs would occupy all concurrent executions of a new AWS account. */
+/** Each PUT waits for the resolution of its host name. Without a limit, the PUTs would occupy all concurrent executions of a new AWS account. */
 export const silentPuts = 'PUT twice a second, name silent';
 
 /** A burst of events to a healthy receiver. */

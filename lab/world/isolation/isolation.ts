@@ -22,7 +22,7 @@ export async function showIsolation(options: IsolationOptions): Promise<boolean>
 async function showAttacks({ trials, seeds, isQuick }: IsolationOptions): Promise<boolean> {
   const { verdicts, cpu } = await measureTrials(trials, seeds);
   console.log(`During each attack, 20 healthy accounts publish 5 events a second for 180 s. Seeds: ${seeds.join(', ')}.
-Each figure is the worst of all seeds. Waits are 99th percentiles in ms. The wait of the burst is the maximum in ms.\n`);
+Each figure is the worst over all seeds. Waits are 99th percentiles in ms. The wait of the burst is the maximum in ms.\n`);
   const head = ['first, extra', 'retries, extra', '3-s receiver', 'slow lane in flight', 'DLQ', 'burst'];
   console.log(
     markdownTable(
@@ -72,7 +72,7 @@ async function showHealthyReceivers(): Promise<boolean> {
   return figures.every(([, figure, bound]) => figure <= bound);
 }
 
-/** Twice the number of slow responses in 10 minutes. If the webhook were slow for one minute, there would be 6,000 POSTs. */
+/** Twice the number of slow responses in 10 minutes. If the webhook were slow for one minute, the slow lane would send 6,000 POSTs. */
 const maxSlowLanePosts = 120;
 
 /** Returns the figures of each trial, by seed. Healthy accounts run alone once for each situation and seed. */
@@ -98,8 +98,8 @@ async function measureTrials(trials: readonly Trial[], seeds: readonly number[])
     return result;
   };
   return {
-    verdicts: keys.map(ofTrial =>
-      ofTrial.map(({ trial, attacked, alone }) => figuresOf(trial, resultOf(attacked), resultOf(alone))),
+    verdicts: keys.map(trialRuns =>
+      trialRuns.map(({ trial, attacked, alone }) => figuresOf(trial, resultOf(attacked), resultOf(alone))),
     ),
     cpu: runResults.reduce((sum, { cpu }) => sum + cpu, 0),
   };

@@ -24,11 +24,7 @@ export interface IsolationOptions {
   readonly help: boolean;
 }
 
-/**
- * Parses the command-line options of `--isolation`.
- *
- * @throws {TypeError} for an unknown option, or if the options select no trial.
- */
+/** Parses the command-line options for `--isolation`. @throws {TypeError} for an unknown option, or if the options select no trial. */
 export function readIsolationOptions(args: readonly string[]): IsolationOptions {
   const { values } = parseArgs({
     args: [...args],

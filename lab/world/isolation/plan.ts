@@ -5,9 +5,9 @@ import { attacks } from './attacks.ts';
 /** The state of a stage when an attack starts. */
 export interface Situation {
   readonly name: string;
-  /** True if the queues deliver fairly between accounts. Otherwise, messages arrive in order. */
+  /** True if the queues are SQS fair queues. Otherwise, messages arrive in order. */
   readonly isFair: boolean;
-  /** The quota of concurrent executions of the AWS account. */
+  /** The AWS account's quota for concurrent executions. */
   readonly concurrency: number;
   /** The start of the attack, in milliseconds. If 0, all processes start cold. */
   readonly from: number;
@@ -22,7 +22,7 @@ const fair: Situation = { name: 'fair', isFair: true, concurrency: 1_000, from: 
 /** Fair queues in a new AWS account, which has 10 concurrent executions. */
 export const newAccount: Situation = { ...fair, name: 'fair at 10', concurrency: 10 };
 
-/** The situations of the contract ("Tenants are isolated"). */
+/** The situations in the contract ("Tenants are isolated"). */
 export const situations: readonly Situation[] = [inOrder, fair, newAccount];
 
 export interface Trial {

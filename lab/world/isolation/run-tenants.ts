@@ -32,7 +32,7 @@ export interface RunResult {
   readonly slowLanePosts: number;
   readonly deadLetters: number;
   readonly posts: number;
-  /** The number of POSTs less than 1 s after another POST of the same delivery. */
+  /** The number of POSTs sent less than 1 s after another POST of the same delivery. */
   readonly duplicatePosts: number;
   /** The number of pending deliveries at the end. */
   readonly pending: number;
@@ -116,7 +116,7 @@ export async function runTenants(
     }
   }
 
-  /** Sends a request at a time after the start. Retries it after 1 s if no execution is free. */
+  /** Sends a request at a time after the start. Repeats it after 1 s if the status is 5xx. */
   function sendAt(at: number, tenant: Tenant, method: string, path: string, body?: CompletedRequest['body']): void {
     const { account, resolutionMs } = tenant;
     world.cloud.at(startedAt + at, async () => {
@@ -140,13 +140,13 @@ function failedDelivery({ tenant, number, publication }: TenantEvent, now: numbe
 
 const hour = 60 * minute;
 
-/** The duration of the run after the measured period, in which attempts in flight finish. */
+/** The time after the measured period in which attempts in flight finish, in milliseconds. */
 const drainTime = 30_000;
 
 /** The default retry schedule of a stage, in milliseconds. */
 const schedule = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map(seconds => seconds * 1_000);
 
-/** Composes the API with the product's request limits, instead of the low limits of a world. */
+/** The deliveries API with the product's request limits instead of the low limits in a world. */
 const productLimits: Partial<Compositions> = {
   deliveriesApi: (environment, runtime, telemetry) => composeDeliveriesApi(environment, runtime, telemetry),
 };

@@ -6,7 +6,7 @@ import { second } from '../times.ts';
 import type { Waits } from './extra-waits.ts';
 import { eventsOf, hostOf, type Period, type Tenant } from './tenant.ts';
 
-/** Creates the receivers of tenants. They record the wait of each POST. `now` returns the time in milliseconds from the start. */
+/** Creates the tenants' receivers, which record the wait of each POST. `now` returns the time in milliseconds from the start. */
 export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, seed: number, now: () => number) {
   const random = makeRandom(seed);
   const events = new Map(
@@ -41,7 +41,7 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
     ...[deliveryId, { functionName }]: Parameters<ReceiverSide['handlePost']>
   ): ReturnType<ReceiverSide['handlePost']> {
     const event = events.get(deliveryId);
-    if (!event) throw new Error(`A receiver got a POST of an unknown event (${deliveryId}).`);
+    if (!event) throw new Error(`A POST arrived for an unknown event (${deliveryId}).`);
     posts += 1;
     event.posts += 1;
     if (functionName === 'deliver-slow') slowLanePosts += 1;

@@ -57,7 +57,7 @@ export interface TenantEvent {
   readonly publication: Publication;
 }
 
-/** Publishes independent events at a mean rate in events per second. */
+/** Plans independent events at a mean rate, in events per second. */
 export function atRate(rate: number): PublishPlan {
   return ({ from, until }, random) => {
     const times: number[] = [];
@@ -69,12 +69,12 @@ export function atRate(rate: number): PublishPlan {
   };
 }
 
-/** Publishes `events` events at the start of the period. */
+/** Plans a burst of `events` events at the start of the period. */
 export function atOnce(events: number): PublishPlan {
   return ({ from }) => new Array(events).fill(from + 1);
 }
 
-/** Publishes a burst of `events` events at each interval in milliseconds. */
+/** Plans a burst of `events` events per interval, in milliseconds. */
 export function burstsEvery(interval: number, events = 1): PublishPlan {
   return ({ from, until }) =>
     Array.from({ length: Math.ceil((until - from) / interval) }, (_, index) =>
@@ -86,7 +86,7 @@ export function eventOf({ event = eventName }: Pick<Tenant, 'event'>): EventName
   return event;
 }
 
-/** Returns the account of a tenant in the format of a world. */
+/** Converts a tenant to an account of a world. */
 export function accountOf(tenant: Tenant): Account {
   return {
     id: tenant.account,
@@ -102,7 +102,6 @@ export function hostOf({ webhook }: Pick<Tenant, 'webhook'>): string {
   return `${webhook}.example.com`;
 }
 
-/** Returns the events of all tenants. */
 export function eventsOf(tenants: readonly Tenant[]): readonly TenantEvent[] {
   return tenants.flatMap(tenant =>
     tenant.publishTimes.map((dueAt, number) => ({

@@ -14,21 +14,21 @@ export interface IntegratorsWorld {
   readonly addReceiver: (host: string, kind: string) => void;
   /** The time at which integrators read the results, in milliseconds after the start. */
   readonly reviewAt: number;
-  /** The ids of the replays of all accounts so far. */
+  /** The ids of all replays that integrators have started. */
   readonly replays: string[];
-  /** Returns the delivery ids of an account's events so far. */
+  /** Returns the delivery ids of the events that an account has published so far. */
   readonly eventsOf: (account: string) => readonly string[];
 }
 
 /**
- * Simulates the integrator of an account. The integrator sends random requests during the faults. After the faults, it
- * reactivates the webhook and replays deliveries. It retries requests with an unknown effect.
+ * Simulates the integrator of an account. Sends random requests during the faults, and then reactivates the webhook and
+ * replays deliveries. Retries requests with an unknown effect.
  */
 export async function integrate(account: Account, seed: number, world: IntegratorsWorld): Promise<void> {
   const { startedAt, now, pause } = world;
   const random = makeRandom(seed);
   const actions = makeActions(account, random, world);
-  if (makeRandom(seed * 31)() < 0.25) await actions.retire();
+  if (makeRandom(seed * 31)() < 0.25) await actions.suspendWith410();
   while (now() < startedAt + faultTime + minute) {
     await pause((2 + 18 * random()) * second);
     await pick<() => Promise<void>>(actions.randomActions, random)();
@@ -70,21 +70,21 @@ function makeActions(
   { startedAt, now, pause, request, addReceiver, replays, eventsOf }: IntegratorsWorld,
 ) {
   const ownReplays: string[] = [];
-  let urls = 0;
+  let urlCount = 0;
   let url = `https://${account.host}/hooks`;
   const randomActions = [
     ...[replace, replace, replace, remove, register, register, rotate, rotate, test, test],
     ...[resend, resend, resend, replay, replay, cancelReplay, reactivate, readWebhooks],
   ];
-  return { randomActions, retire, register, reactivate, replay, resend, readWebhooks, list, readReplays };
+  return { randomActions, suspendWith410, register, reactivate, replay, resend, readWebhooks, list, readReplays };
 
   async function register(): Promise<void> {
     url = newUrl();
     await send('POST', webhooks, { evento: eventName, url, ...credential() });
   }
 
-  /** Uses a receiver that returns 410, replaces it with a slow receiver, and cancels the replay of the held deliveries. */
-  async function retire(): Promise<void> {
+  /** Registers a receiver that returns 410, replaces it with a slow receiver, and cancels a replay of the held deliveries. */
+  async function suspendWith410(): Promise<void> {
     await replace('gone');
     await pause(startedAt + 5.1 * minute - now());
     await replace('slow');
@@ -163,14 +163,14 @@ function makeActions(
 
   /** Returns a URL with a unique host, so that each POST can be assigned to a webhook version. */
   function newUrl(kind = random() < 0.5 ? account.kind : pick(Object.keys(receiverKinds), random)): string {
-    urls += 1;
-    const host = `${account.id}-${urls}.example.com`;
+    urlCount += 1;
+    const host = `${account.id}-${urlCount}.example.com`;
     addReceiver(host, kind ?? 'quick');
-    return `https://${host}/${urls}`;
+    return `https://${host}/${urlCount}`;
   }
 
   function credential() {
-    return random() < 0.5 ? {} : { autorizacao: `Bearer ${account.id}-${urls}` };
+    return random() < 0.5 ? {} : { autorizacao: `Bearer ${account.id}-${urlCount}` };
   }
 }
 
@@ -184,7 +184,7 @@ const maxTries = 4;
 
 const maxPageSize = 100;
 
-/** The maximum number of deliveries that are read individually. */
+/** The maximum number of deliveries that `readHistory` reads individually. */
 const maxReadDeliveries = 8;
 
 function idsIn({ entregas }: CompletedRequest['response']): readonly string[] {

@@ -59,7 +59,7 @@ export function makePeople({
     );
   }
 
-  /** Returns whether an account did not exist at some time of a period. */
+  /** Returns whether an account did not exist at some time in a period. */
   function wasAbsent(account: string, from: number, until: number): boolean {
     const commandsNamed = (name: OperatorCommand['name']) =>
       commands.filter(({ command }) => command.name === name && 'account' in command && command.account === account);
@@ -136,11 +136,11 @@ export function makePeople({
 
   /** Returns the encrypted texts of all webhook versions so far. */
   function encryptedTexts(): readonly Encrypted[] {
-    const found = new Map<string, Encrypted>();
+    const texts = new Map<string, Encrypted>();
     for (const { item } of [...watched.changesOf('Webhooks').values()].flat()) {
-      for (const one of item ? encryptedIn(item) : []) found.set(one.text, one);
+      for (const one of item ? encryptedIn(item) : []) texts.set(one.text, one);
     }
-    return [...found.values()];
+    return [...texts.values()];
   }
 }
 

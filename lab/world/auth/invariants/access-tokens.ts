@@ -11,35 +11,35 @@ export function checkScopes({ requests, states }: Evidence, violate: Violate): v
   const scopes = new Map<unknown, string>();
   for (const request of requests) {
     const { form, response } = request;
-    const shown = response?.body.active === true ? response.body : claimsOf(tokensOf(request)?.access_token ?? '');
-    if (!shown) continue;
-    const { scope = '', sid, sub, client_id } = shown;
+    const tokenInfo = response?.body.active === true ? response.body : claimsOf(tokensOf(request)?.access_token ?? '');
+    if (!tokenInfo) continue;
+    const { scope = '', sid, sub, client_id } = tokenInfo;
     const isLogin = form.grant_type === 'password';
     if (isLogin) scopes.set(sid, String(scope));
     const claims = claimsOf(form.token ?? '');
     const sessionScope = claims ? String(claims.scope ?? '') : scopes.get(sid);
     const requestedScope = isLogin ? form.scope : sessionScope;
     const users = states.users(request, String(sub));
-    const allowed = states
+    const allowedScopes = states
       .clients(request, String(client_id))
       .flatMap(client => users.map(user => client && user && scopeOf(client, user, requestedScope)));
-    if (!allowed.includes(String(scope)))
-      violate(`a token has the scope "${scope}" instead of "${allowed[0]}"`, request.id);
+    if (!allowedScopes.includes(String(scope)))
+      violate(`a token has the scope "${scope}" instead of "${allowedScopes[0]}"`, request.id);
   }
 }
 
 /** Checks the signature, the claims and the session of each issued token. */
 export function checkAccessTokens({ world, requests, states }: Evidence, violate: Violate): void {
   const isSigned = makeSignatureCheck(world.tables.items('Keyring'));
-  const seen = new Set<unknown>();
+  const tokenIds = new Set<unknown>();
   for (const request of requests) {
     const tokens = tokensOf(request);
     if (!tokens) continue;
     const { id } = request;
     const claims = claimsOf(tokens.access_token) ?? {};
     if (!isSigned(tokens.access_token)) violate('the signature of an access token is invalid', id);
-    if (seen.has(claims.jti)) violate('two access tokens have the same id', id);
-    seen.add(claims.jti);
+    if (tokenIds.has(claims.jti)) violate('two access tokens have the same id', id);
+    tokenIds.add(claims.jti);
     const [earliest, latest] = timesOf(request);
     const isOnTime = Number(claims.iat) >= Math.floor(earliest / 1_000) && Number(claims.iat) <= latest / 1_000;
     const lifetime = Number(claims.exp) - Number(claims.iat);
@@ -59,15 +59,15 @@ export function checkAccessTokens({ world, requests, states }: Evidence, violate
     if (tokens.refresh_token !== undefined && !tokens.refresh_token.startsWith(`${claims.sid}.`)) {
       violate('the tokens of a response belong to different sessions', id);
     }
-    const allowed = states
+    const mayRefresh = states
       .clients(request, request.form.client_id ?? '')
       .map(client => client?.grants.includes('refresh_token'));
-    if (!allowed.includes(tokens.refresh_token !== undefined))
+    if (!mayRefresh.includes(tokens.refresh_token !== undefined))
       violate('a refresh token is missing, or its client must not refresh', id);
   }
 }
 
-/** Returns whether the lifetime of a token is 900 s, or ends with its session. */
+/** Returns whether a token is valid for 900 s or expires with its session. */
 function isValidLifetime(life: number, exp: number, { absoluteExpiresAt }: Session): boolean {
   const overrun = exp * 1_000 - absoluteExpiresAt;
   return overrun < 1_000 && (life === accessTokenSeconds || (life < accessTokenSeconds && overrun > -1_000));

@@ -2,7 +2,7 @@ import type { Violate } from '../../invariants/violation.ts';
 import { hashName, type TokenRequest } from '../journal.ts';
 import type { Evidence } from './evidence.ts';
 
-/** Checks the number of DynamoDB calls and hashes of each request without faults, by operation and table. */
+/** Checks the DynamoDB calls and hashes of each request without faults. Each operation on a table has a maximum count. */
 export function checkCalls(evidence: Evidence, violate: Violate): void {
   for (const request of evidence.requests) {
     if (!evidence.isFaultFree(request)) continue;
@@ -28,7 +28,7 @@ function kindOf(request: TokenRequest, { reasonOf }: Evidence): Kind {
   return response?.status === 200 ? 'login' : 'rejected login';
 }
 
-/** The calls of every request. A request may read the keyring again if the process's copy is 30 s old. */
+/** The calls of every request. A request may read the keyring again if the cached keys are 30 s old. */
 const everyRequest = { 'Query Keyring': 2 };
 
 /** The calls of every login, whether granted or rejected. */
@@ -41,7 +41,7 @@ const maxCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
     'BatchGet Users Sessions Clients': 1,
     'BatchGet Clients': 1,
   },
-  /** A login updates a hash with outdated parameters. */
+  /** A login rehashes the password if the hash parameters are outdated. */
   login: {
     ...everyLogin,
     [hashName]: 2,

@@ -7,7 +7,7 @@ import { makeSessionEnds } from '../session-ends.ts';
 import { makeStates } from '../states.ts';
 import { makeVerdicts } from '../verdicts.ts';
 
-/** The history of a world that has ended, which the invariants read. */
+/** The history of a finished world, for the invariant checks. */
 export type Evidence = ReturnType<typeof makeEvidence>;
 
 export function makeEvidence(world: TokenWorld, startedAt: number) {
@@ -19,7 +19,7 @@ export function makeEvidence(world: TokenWorld, startedAt: number) {
   const reasonOf = ({ id }: TokenRequest) => reasons.get(id);
   return { world, states, locks, verdicts, requests: journal.all(), isFaultFree, reasonOf };
 
-  /** Returns whether no faults occurred during a request or shortly before. */
+  /** Returns whether no faults occurred during a request or shortly before it. */
   function isFaultFree({ sentAt }: TokenRequest): boolean {
     return faultClass === 'none' || sentAt > startedAt + faultTime + 10 * second;
   }

@@ -4,8 +4,8 @@ import type { TokenRequest } from '../journal.ts';
 import type { Evidence } from './evidence.ts';
 
 /**
- * Checks logins that returned no tokens. They must not leave a session, unless the process crashed or the deletion got no
- * response. A remaining session must never be used.
+ * Checks logins that returned no tokens. They must not leave a session, unless the process crashed or the deletion of the
+ * session failed. A remaining session must never be used.
  */
 export function checkFailedLogins({ world, requests }: Evidence, violate: Violate): void {
   const { journal, watched } = world;

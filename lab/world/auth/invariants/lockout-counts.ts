@@ -5,8 +5,8 @@ import { type LockWrite, lockEnd } from '../lock-model.ts';
 import type { Evidence } from './evidence.ts';
 
 /**
- * Checks the failure counts of addresses. Each verified wrong password must count exactly once, compute one hash, and count
- * for its client unless a lock rejected the login. A success must clear the count.
+ * Checks the failure counts of addresses. Each wrong password must count once for its address, and also for its client
+ * unless a lock rejected the login. A success must clear the count.
  */
 export function checkLockoutCounts(evidence: Evidence, violate: Violate): void {
   const { watched, journal } = evidence.world;
@@ -39,7 +39,7 @@ function checkCount(request: TokenRequest, writes: readonly LockWrite[], evidenc
   const reason = evidence.reasonOf(request);
   const wasVerified = isVerified(request, evidence);
   const hashes = calls.filter(({ name }) => name === hashName).length;
-  if (hashes !== 1 && wasVerified) violate(`a rejected password computed ${hashes} hashes`, id);
+  if (hashes !== 1 && wasVerified) violate(`a rejected login computed ${hashes} hashes`, id);
   const limit = evidence.locks.limitOf(request);
   if (response.status === 429 ? limit === 'never' : limit === 'always' && wasVerified)
     violate(`status ${response.status}, but the client limit was ${limit} reached`, id);
@@ -54,7 +54,7 @@ function isVerified(request: TokenRequest, { reasonOf }: Evidence): boolean {
   return verifiedReasons.has(reasonOf(request) ?? '');
 }
 
-/** Returns the maximum count of a failure. A write that the SDK retries may count twice if other logins failed in between. */
+/** Returns the maximum number of times that a failure may count. A write that the SDK retries may count twice if other logins failed in between. */
 function maxCountOf({ calls }: TokenRequest): number {
   const writes = calls.filter(({ name }) => name === 'Update Lockouts');
   return 1 + writes.reduce((sum, { attempts = 3 }) => sum + attempts - 1, 0);

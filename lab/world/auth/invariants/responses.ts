@@ -2,8 +2,8 @@ import type { Violate } from '../../invariants/violation.ts';
 import type { Evidence } from './evidence.ts';
 
 /**
- * Checks each response against the tables during the request. Grants and rejections must be correct. Requests without
- * faults must succeed or be rejected, and no request may cause a 500.
+ * Checks each response against the state of the tables during the request. Requests without faults must be granted or
+ * rejected, and no request may cause a 500.
  */
 export function checkResponses({ requests, verdicts, isFaultFree }: Evidence, violate: Violate): void {
   for (const request of requests) {

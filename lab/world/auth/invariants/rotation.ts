@@ -28,35 +28,35 @@ function checkCounters({ world }: Evidence, violate: Violate): void {
 function checkSuccessors({ requests }: Evidence, violate: Violate): void {
   const successors = new Map<string, string>();
   for (const request of requests) {
-    const [presented, successor] = [request.form.refresh_token, tokensOf(request)?.refresh_token];
-    if (presented === undefined || successor === undefined) continue;
-    const known = successors.get(presented) ?? successor;
+    const [presentedToken, successor] = [request.form.refresh_token, tokensOf(request)?.refresh_token];
+    if (presentedToken === undefined || successor === undefined) continue;
+    const known = successors.get(presentedToken) ?? successor;
     if (known !== successor) violate('a refresh token has two successors', request.id);
-    successors.set(presented, known);
-    const [from, to] = [readRefreshToken(presented), readRefreshToken(successor)];
+    successors.set(presentedToken, known);
+    const [from, to] = [readRefreshToken(presentedToken), readRefreshToken(successor)];
     if (from?.sessionId !== to?.sessionId || from?.counter !== Number(to?.counter) - 1) {
       violate('a successor is not the next token of the session', request.id);
     }
   }
 }
 
-/** Checks that a session has ended after a revocation or a reused token. */
+/** Checks that the revocation or reuse of a token ends its session. */
 function checkEnds({ world, requests, verdicts, states }: Evidence, violate: Violate): void {
   for (const request of requests) {
     const { id, endpoint, form, response, endedAt = 0 } = request;
     if (!response || response.status >= 500) continue;
-    const revoked = endpoint === 'revoke' && response.status === 200 ? sessionIdIn(form.token) : undefined;
+    const revokedId = endpoint === 'revoke' && response.status === 200 ? sessionIdIn(form.token) : undefined;
     const isUsed = () =>
       verdicts.tokenStatesOf(request, form.refresh_token ?? '', form.client_id).every(is => is === 'used');
     const isAllowed = () =>
       states.clients(request, form.client_id ?? '').every(client => client?.grants.includes('refresh_token'));
-    const reused =
+    const reusedId =
       form.refresh_token !== undefined && isUsed() && isAllowed() ? sessionIdIn(form.refresh_token) : undefined;
-    const ended = revoked ?? reused;
-    if (ended === undefined) continue;
-    const session = parseSession(world.watched.itemAt('Sessions', sessionKey('Sessions', ended).key, endedAt));
+    const endedId = revokedId ?? reusedId;
+    if (endedId === undefined) continue;
+    const session = parseSession(world.watched.itemAt('Sessions', sessionKey('Sessions', endedId).key, endedAt));
     if (session && session.revokedAt === undefined) {
-      violate(revoked !== undefined ? 'session not ended after revocation' : 'session not ended after reuse', id);
+      violate(revokedId !== undefined ? 'session not ended after revocation' : 'session not ended after reuse', id);
     }
   }
 }

@@ -5,7 +5,7 @@ import { day } from '../../times.ts';
 import { claimsOf } from '../access-tokens.ts';
 import type { Evidence } from './evidence.ts';
 
-/** Checks the tables at the end. Each item must expire and belong to an existing record. */
+/** Checks the final tables. Sessions and failure counts must expire, and records must refer to existing records. */
 export function checkTables({ world, requests, isFaultFree }: Evidence, violate: Violate): void {
   const { tables } = world;
   const ids = (table: string, name: string) => new Set(tables.items(table).map(item => item[name]));

@@ -3,7 +3,7 @@ import { second } from '../../times.ts';
 import type { Actions } from '../actions.ts';
 import type { WorldClient, WorldUser } from '../population.ts';
 
-/** The strategies for password guessing. */
+/** The strategies for guessing passwords. */
 export const guessers = { guessSerially, guessConcurrently, guessAtAllClients, guessManyAddresses };
 
 /** Guesses passwords sequentially from one IP address. */
@@ -36,7 +36,7 @@ async function guessAtAllClients(actions: Actions, clients: readonly WorldClient
   await Promise.all(guesses);
 }
 
-/** Guesses passwords of many email addresses at one client, three at a time. */
+/** Guesses passwords for many email addresses at one client, three at a time. */
 async function guessManyAddresses(actions: Actions, [client]: readonly WorldClient[], _: Target, random: Random) {
   for (let round = 0; round < 13 && client; round += 1) {
     const emails = [1, 2, 3].map(index => `nobody${3 * round + index}@nowhere.example`);
@@ -78,7 +78,7 @@ export async function logInOccasionally(
   }
 }
 
-/** Enters wrong passwords and then logs in, at each client. */
+/** Enters wrong passwords at each client, and then logs in there. */
 export async function mistypeThenLogIn(actions: Actions, clients: readonly WorldClient[], user: WorldUser) {
   for (const client of clients) {
     for (let time = 0; time < 4; time += 1) await actions.logIn(client, { ...user, password: 'mistyped' });

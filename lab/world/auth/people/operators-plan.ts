@@ -20,15 +20,15 @@ export async function runOperators(actions: Actions, { clients, users }: Populat
     user.password = password;
   }
 
-  /** Changes one user concurrently by two operators. An operator retries a rejected change. */
+  /** Changes one user with two concurrent operator commands, and retries a rejected command. */
   async function changeLogin(): Promise<void> {
     const user: WorldUser = randomUser();
     const [email, password] = [`new.${user.email}`, `${user.password}, replaced`];
-    const move = { name: 'set-email', user: { ...user, email } } as const;
-    const change = { name: 'set-password', user: { ...user, password } } as const;
-    const concurrentChange = pause(random() * 60).then(() => operate(change, true));
-    if (!(await operate(move, true))) await operate(move);
-    if (!(await concurrentChange)) await operate(change);
+    const emailChange = { name: 'set-email', user: { ...user, email } } as const;
+    const passwordChange = { name: 'set-password', user: { ...user, password } } as const;
+    const pendingPasswordChange = pause(random() * 60).then(() => operate(passwordChange, true));
+    if (!(await operate(emailChange, true))) await operate(emailChange);
+    if (!(await pendingPasswordChange)) await operate(passwordChange);
     Object.assign(user, { email, password });
   }
 

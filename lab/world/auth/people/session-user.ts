@@ -89,7 +89,7 @@ function makeSessionActions(actions: Actions, client: WorldClient, random: Rando
     return true;
   }
 
-  /** Refreshes a session while the refresh token is introspected. */
+  /** Introspects and refreshes a token at the same time. */
   async function introspectInRace(session: ClientSession): Promise<boolean> {
     const introspection = send('introspect', { ...credentialsOf(client), token: session.token });
     const isStillActive = await renew(session);

@@ -9,7 +9,7 @@ import { guessers, logInOccasionally, mistypeThenLogIn, raceLogins } from './gue
 import { runOperators } from './operators-plan.ts';
 import { useSessions } from './session-user.ts';
 
-/** Starts all simulated users and operators of a world. They stop when the faults end, except for later logins. */
+/** Starts all simulated users and operators of a world. Most of them stop when the faults end, and some log in later. */
 export function startUsers(world: TokenWorld, startedAt: number): void {
   const { actions, population } = world;
   const { clients, users } = population;
@@ -55,7 +55,7 @@ export function startUsers(world: TokenWorld, startedAt: number): void {
   }
 }
 
-/** Logs in after all locks have ended, and uses a session until it expires. */
+/** Logs in after all locks have expired, and uses a session until it expires. */
 async function useSessionUntilExpiry(actions: Actions, client: WorldClient, user: WorldUser) {
   const { refresh, send, pause } = actions;
   const introspect = async (token: string) => void (await send('introspect', { ...credentialsOf(client), token }));
