@@ -77,7 +77,7 @@ export const en = {
       'The response is not valid HTTP/1.1. Remove malformed headers, and send either Content-Length or Transfer-Encoding.',
     cabecalhos_grandes: 'The response headers exceed 16 KiB. Send fewer or shorter headers, especially cookies.',
     bytes_demais:
-      'The server sent too many bytes. Shorten the certificate chain and the headers, and use keys of ordinary size.',
+      'The server sent too many bytes. Shorten the certificate chain and the headers, and use keys of standard size.',
     certificado_vencido:
       'The certificate, or another certificate in its chain, has expired. Renew it, and reload the server.',
     certificado_outro_nome:
@@ -93,7 +93,7 @@ export const en = {
     sem_ipv4: 'The host name has no IPv4 address. Add an A record.',
     ao_conectar: 'The server did not accept a connection in time. Allow connections from any address in the firewall.',
     sem_cabecalhos:
-      'The response headers did not arrive in time. Respond before you do the work. If your program received no request, check the load balancer and the proxies, because the TLS handshake may not have finished.',
+      'The response headers did not arrive in time. Respond before you process the event. If your program received no request, check the load balancer and the proxies, because the TLS handshake may not have finished.',
   },
   statusAdvice: {
     '3xx': 'The service does not follow redirects. Register the final URL.',

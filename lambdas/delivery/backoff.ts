@@ -2,14 +2,14 @@
 export const maxRetryAfter = 24 * 60 * 60_000;
 
 /**
- * Returns the wait in milliseconds for a delivery if the slow lane has no free slot. The wait is one to two times the delivery's age, so a
- * backlog of any size spreads out after a few waits per delivery.
+ * Returns the wait in milliseconds for a delivery whose webhook has used its slots in the slow lane. The wait is one to two times the
+ * delivery's age, so a backlog spreads out after a few waits.
  */
 export function slowLaneWait(age: number, random: () => number): number {
   return Math.min(Math.max(2 * age, 30_000), 24 * 60 * 60_000) * (0.5 + 0.5 * random());
 }
 
-/** Returns a wait that is long enough to record a hanging webhook as slow. The jitter spreads a burst over the retry lane. */
+/** Returns a wait that is long enough for a hanging webhook to be recorded as slow. The jitter spreads the retries of a burst. */
 export function webhookLimitWait(random: () => number): number {
   return 2_000 * (1 + random());
 }
@@ -18,9 +18,9 @@ export function webhookLimitWait(random: () => number): number {
 export type Random = () => number;
 
 /**
- * Returns the wait before the next retry in milliseconds, or `undefined` if the retry schedule is exhausted. The waits of the schedule
- * (`retrySchedule` in `lib/stage-values.ts`) increase. Jitter shortens each wait by up to a fifth, so deliveries that failed together are
- * not retried together.
+ * Returns the wait before the next retry in milliseconds, or `undefined` if the retry schedule is exhausted. The waits in the schedule
+ * (`retrySchedule` in `lib/stage-values.ts`) increase. Jitter shortens each wait by up to 20%, so deliveries that failed together are not
+ * retried together.
  */
 export function backoffWait(
   schedule: readonly number[],
@@ -28,7 +28,7 @@ export function backoffWait(
     charged,
     retryAfterMs = 0,
   }: {
-    /** The number of attempts charged against the schedule so far, including the one that just failed. It is 1 after the first failure. */
+    /** The number of attempts charged against the schedule so far, including the latest failure. */
     readonly charged: number;
     /** The wait that the receiver requested, in milliseconds. */
     readonly retryAfterMs?: number | undefined;
@@ -40,13 +40,13 @@ export function backoffWait(
   return Math.max(withJitter(wait, random), Math.min(retryAfterMs, maxRetryAfter));
 }
 
-/** Returns the wait after `count` consecutive internal errors, in milliseconds. It grows exponentially from 1 to 15 min. */
+/** Returns the wait after `count` consecutive internal errors, in milliseconds. The wait grows exponentially from 1 to 15 min. */
 export function internalErrorWait(count: number): number {
   return Math.min(minute * 2 ** (count - 1), 15 * minute);
 }
 
 /**
- * Returns the wait that a `Retry-After` header requests as seconds or a date (RFC 9110 section 10.2.3), in milliseconds. Ignores the
+ * Returns the wait that a `Retry-After` header requests in seconds or as a date (RFC 9110 section 10.2.3), in milliseconds. Ignores the
  * header unless the status is 429 or 503, and ignores malformed and past values.
  */
 export function retryAfterWait(status: number, retryAfter: string | undefined, now: number): number | undefined {

@@ -5,7 +5,7 @@ import type { EventName } from '../webhooks/webhook.ts';
 /** The state of a delivery. A `pending` delivery waits for its next attempt. The other states are final until a resend or a replay. */
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'held' | 'cancelled';
 
-/** The result of an attempt, as its record and the history show it. */
+/** The result of an attempt in its record and in the history. */
 export type AttemptResult =
   | 'delivered'
   | 'http'
@@ -17,33 +17,32 @@ export type AttemptResult =
   | 'slow'
   | 'internal';
 
-/** The record of one attempt, which the store contains and the history shows. */
 export interface AttemptRecord {
-  /** The number of the attempt. It starts at 1 and increases with each attempt of the delivery, across all schedules. */
+  /** The attempt number, which starts at 1 and increases across all schedules of the delivery. */
   readonly number: number;
   /** The start time (RFC 3339, UTC). */
   readonly startedAt: string;
   readonly durationMs: number;
   readonly result: AttemptResult;
-  /** The cause of a failure, if it is known. */
+  /** The cause of a failure, if known. */
   readonly cause: FailureCause | null;
   /** The status code of the response, or `null` if there was no response. */
   readonly status: number | null;
-  /** The first KiB of the response body. The `Authorization` value that was sent is masked. */
+  /** The first KiB of the response body. The `Authorization` value from the request is masked. */
   readonly response: string | null;
-  /** The id of the item that contains the response, if it has its own item. `response` is null until that item is read. */
+  /** The id of the separate item that contains the response, if any. `response` is null until that item is read. */
   readonly responseId?: string;
 }
 
 /**
  * The outcome of one attempt:
- * - `delivered`: The 2xx response headers were complete. The body does not matter.
+ * - `delivered`: All headers of a 2xx response arrived. The body does not matter.
  * - `gone`: The receiver returned 410 to reject further events.
- * - `failed`: The receiver returned any other response, the network failed, or the URL policy or SSRF guard blocked the attempt. Charged.
- * - `given_up`: The receiver did not respond in time in a busy fast lane. The attempt is repeated in the slow lane. Not charged.
- * - `internal_error`: The service's own keys, sockets or network failed. Not charged.
+ * - `failed`: The receiver returned another response, the network failed, or the URL policy or SSRF guard blocked the attempt.
+ * - `given_up`: The receiver did not respond in time in a busy fast lane. The attempt is repeated in the slow lane.
+ * - `internal_error`: The service's own keys, sockets or network failed.
  *
- * Only the log uses `errorCode` and `fault`.
+ * Only `failed` attempts are charged. Only the log uses `errorCode` and `fault`.
  */
 export type AttemptOutcome = { readonly record: AttemptRecord; readonly errorCode?: string } & (
   | { readonly outcome: 'delivered' | 'gone' | 'given_up' }
@@ -54,11 +53,11 @@ export type AttemptOutcome = { readonly record: AttemptRecord; readonly errorCod
 /** The times of a pending delivery, in milliseconds since the epoch. */
 export interface Wait {
   readonly nextAttemptAt: number;
-  /** The time at which the sweeper checks the delivery, unless its next attempt is recorded by then. */
+  /** The time at which the sweeper checks the delivery, unless the next attempt is recorded first. */
   readonly sweepAt: number;
-  /** The time until which one sweeper has claimed the delivery to send its message. After that, a sweeper resends a lost message. */
+  /** The time at which a sweeper's claim on the delivery expires. After that, a sweeper resends a lost message. */
   readonly claimedUntil?: number;
-  /** The number of sweeps that found this attempt overdue. The wait doubles each time, so a backlog does not multiply. */
+  /** The number of sweeps that found this attempt overdue. The wait for a resend doubles each time, so a backlog does not multiply. */
   readonly overdueCount: number;
 }
 
@@ -72,17 +71,17 @@ export interface Delivery {
   /** The request body. */
   readonly body: string;
   readonly state: DeliveryState;
-  /** The id of the publisher's message, for the log. Tests have no such id. */
+  /** The id of the publisher's SQS message, for the log. Not set for a test. */
   readonly messageId?: string;
   /** The time at which the queue accepted the event. */
   readonly createdAt: number;
-  /** The start of the current schedule, which is the acceptance or the latest resend, replay or redrive. */
+  /** The start of the current schedule. It is the time of acceptance, or of the latest resend, replay or redrive. */
   readonly scheduledAt: number;
   /** The number of the next attempt. Every attempt increases it, charged or not, so a message with a lower number is stale. */
   readonly attempt: number;
   /** The number of failed attempts that are charged against the current schedule. */
   readonly charged: number;
-  /** The number of consecutive internal errors. Each of them doubles the wait. They are not charged. */
+  /** The number of consecutive internal errors. Each error doubles the wait and is not charged. */
   readonly internalErrors: number;
   /** The latest attempts, oldest first. `maxStoredAttempts` limits their number. */
   readonly attempts: readonly AttemptRecord[];
@@ -92,7 +91,7 @@ export interface Delivery {
   readonly settledAt?: number;
   /** Set while a resend expedites the next attempt. An expedited attempt is not charged. */
   readonly expedited?: Expedited;
-  /** The number of stored changes, which prevents a resend, a sweep and a deferral from undoing each other. Only the store sets it. */
+  /** The number of stored changes. Only the store sets it, so concurrent changes cannot overwrite each other. */
   readonly version?: number;
 }
 
@@ -104,8 +103,8 @@ export function testIdOf(unique: string): string {
 }
 
 /**
- * Returns whether a delivery is a test. A test sends a sample event once, even if its webhook is suspended, and does not affect the
- * webhook's health.
+ * Returns whether a delivery is a test. A test sends a sample event once, even if its webhook is suspended (except by an operator), and does
+ * not affect the webhook's health.
  */
 export function isTest({ id }: Pick<Delivery, 'id'>): boolean {
   return id.startsWith(testPrefix);
@@ -116,7 +115,7 @@ export function isResent({ createdAt, scheduledAt, expedited }: Delivery): boole
   return scheduledAt !== createdAt || expedited !== undefined;
 }
 
-/** The form of a delivery id, for events and for tests. */
+/** The form of the delivery ids of events and tests. */
 export const deliveryIdForm = /^(?:evt_[A-Za-z0-9_-]{27}|teste_[A-Za-z0-9]{22})$/;
 
 export function isDeliveryId(text: string): boolean {
@@ -152,7 +151,7 @@ export function settled(delivery: Delivery, state: Exclude<DeliveryState, 'pendi
 
 /** An attempt that a resend expedited. Times are in milliseconds since the epoch. */
 interface Expedited {
-  /** The time of the resend, which the attempt's message contains. A message without this time is older and stale. */
+  /** The time of the resend. The attempt's message contains it, and a message without this time is stale. */
   readonly at: number;
   /** The original due time of the attempt. If the expedited attempt does not succeed, the next attempt is due at this time. */
   readonly originalDueAt: number;

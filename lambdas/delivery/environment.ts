@@ -3,7 +3,7 @@ import { list, text, wholeNumber } from '../platform/environment.ts';
 import { baseApiEnvironment } from '../webhooks/environment.ts';
 import { lanes } from './lane-routing.ts';
 
-/** The waits between attempts, in milliseconds, separated by commas. A schedule of n waits allows n + 1 attempts. */
+/** The waits between attempts in milliseconds, as a comma-separated list. A schedule of n waits allows n + 1 attempts. */
 const retrySchedule = z.pipe(list, z.array(wholeNumber));
 
 const demandsUrl = z.pipe(
@@ -11,7 +11,7 @@ const demandsUrl = z.pipe(
   z.transform(url => url.replace(/\/+$/, '')),
 );
 
-/** The variables of the consumers DeliverFirst (events queue), DeliverRetry (retry queue) and DeliverSlow (slow queue). */
+/** The environment variables of the consumers DeliverFirst (events queue), DeliverRetry (retry queue) and DeliverSlow (slow queue). */
 export const deliverEnvironment = z.object({
   WEBHOOKS_TABLE: text,
   DELIVERIES_TABLE: text,
@@ -23,32 +23,31 @@ export const deliverEnvironment = z.object({
   SLOW_QUEUE_URL: text,
   DEAD_LETTER_QUEUE_URL: text,
   REJECTED_EVENTS_TOPIC_ARN: text,
-  /** The public base URL of demands, from which links are built. A trailing slash is ignored. */
+  /** The public base URL for links to demands. Trailing slashes are removed. */
   DEMANDS_URL: demandsUrl,
   RETRY_SCHEDULE: retrySchedule,
-  /** The timeout of an attempt, from name resolution to the last response header. */
+  /** The timeout for an attempt, from name resolution to the last response header. */
   ATTEMPT_TIMEOUT_MS: wholeNumber,
   /** The maximum number of concurrent processes in the slow lane. They share the attempts of a slow webhook. */
   SLOW_CONCURRENCY: wholeNumber,
   /** The host names of this service's own APIs. Deliveries to them are not allowed. */
   OWN_HOSTS: list,
-  /** The version in the `User-Agent` that receivers see. */
+  /** The version in the `User-Agent` header of attempts. */
   SERVICE_VERSION: text,
 });
 
-/** The variables of the sweeper. */
 export const sweepEnvironment = z.object({
   DELIVERIES_TABLE: text,
-  /** The table of webhooks. The sweeper reads registrations and pending announcements from it. */
+  /** The sweeper reads registrations and pending announcements from this table. */
   WEBHOOKS_TABLE: text,
   RETRY_QUEUE_URL: text,
   /** The topic for announcements about webhooks. */
   OPERATIONS_TOPIC_ARN: text,
 });
 
-/** The variables of DeliveriesApi, which handles the history, resends, tests and replays. */
+/** The environment variables of DeliveriesApi, which handles the history, resends, tests and replays. */
 export const deliveriesApiEnvironment = z.extend(baseApiEnvironment, {
   RETRY_QUEUE_URL: text,
-  /** The public base URL of demands, from which the links of sample events are built. */
+  /** The public base URL for the links in sample events. */
   DEMANDS_URL: demandsUrl,
 });

@@ -1,7 +1,7 @@
 import type { FailureCause } from '../platform/egress/network-error.ts';
 import type { AttemptResult } from './delivery.ts';
 
-/** The causes of failed attempts, each with the results that it explains, its name in the API, and advice for the receiver's owner. */
+/** The causes of failed attempts, each with the results it explains, its name in the API, and advice for the receiver's owner. */
 export const failureCauses = {
   refused: {
     results: ['connection'],
@@ -26,7 +26,7 @@ export const failureCauses = {
   too_many_bytes: {
     results: ['connection', 'tls'],
     word: 'bytes_demais',
-    en: 'The server sent too many bytes. Shorten the certificate chain and the headers, and use keys of ordinary size.',
+    en: 'The server sent too many bytes. Shorten the certificate chain and the headers, and use keys of standard size.',
   },
   expired_certificate: {
     results: ['tls'],
@@ -76,7 +76,7 @@ export const failureCauses = {
   no_headers: {
     results: ['timeout'],
     word: 'sem_cabecalhos',
-    en: 'The response headers did not arrive in time. Respond before you do the work. If your program received no request, check the load balancer and the proxies, because the TLS handshake may not have finished.',
+    en: 'The response headers did not arrive in time. Respond before you process the event. If your program received no request, check the load balancer and the proxies, because the TLS handshake may not have finished.',
   },
 } as const satisfies Readonly<Record<FailureCause, Row>>;
 

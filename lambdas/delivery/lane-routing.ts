@@ -4,20 +4,19 @@ import type { Webhook } from '../webhooks/webhook.ts';
 export const failingForLong = 60_000;
 
 /**
- * The lanes. Each has its own queue, consumer and concurrency. `first` makes first attempts. `retry` makes further attempts, and the first
- * attempts of webhooks that keep failing. `slow` makes all attempts of slow webhooks, because each of these attempts may occupy a slot
- * until the timeout.
+ * Each lane has its own queue, consumer and concurrency. The `first` lane is for first attempts. The `retry` lane is for later attempts and
+ * for webhooks that keep failing. The `slow` lane is for slow webhooks, because their attempts may occupy slots until the timeout.
  */
 export const lanes = ['first', 'retry', 'slow'] as const;
 
 export type Lane = (typeof lanes)[number];
 
-/** A lane in which only this service sends messages. */
+/** A lane to which only this service sends messages. */
 export type LaterLane = Exclude<Lane, 'first'>;
 
 /**
- * Returns the lane to which an attempt in `lane` must move, if any. An attempt in the slow lane does not move. If its delivery waits in
- * the table, the sweeper later sends it to the retry lane.
+ * Returns the lane to which an attempt in `lane` must move, if any. An attempt in the slow lane does not move. After a long wait, however,
+ * the sweeper sends its message to the retry lane.
  */
 export function laneFor(
   lane: Lane,

@@ -9,8 +9,8 @@ import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
 import { maxQueueDelay, waitsInQueue } from './transitions.ts';
 
 /**
- * A message of the retry queue or the slow queue, which refers to an attempt. The consumer reads all other data from the store when it makes
- * the attempt. Queues deliver at least once. If the attempt is already recorded, its message is stale.
+ * A message in the retry or slow queue that refers to an attempt. The consumer reads all other data from the store when it makes the attempt.
+ * Queues deliver at least once, so a message is stale if its attempt is already recorded.
  */
 export const attemptMessage = z.object({
   id: z.string(),
@@ -42,7 +42,7 @@ export function makeAttemptQueue({
   let nextCalls: Promise<SendCalls> | undefined;
   return { send, sendAll };
 
-  /** Sends one message, together with others of the same turn of the event loop. Throws if SQS rejects the message. */
+  /** Sends one message in a call with others from the same turn of the event loop. Throws if SQS rejects the message. */
   async function send(delivery: WaitingDelivery): Promise<void> {
     waiting.push(delivery);
     nextCalls ??= sendWaiting();
@@ -64,9 +64,7 @@ export function makeAttemptQueue({
     );
   }
 
-  /**
-   * Sends up to ten messages in one call. Returns the deliveries whose messages SQS rejected. Throws if the call fails.
-   */
+  /** Sends up to ten messages in one call. Returns the deliveries whose messages SQS rejected. Throws if the call fails. */
   async function sendAll(deliveries: readonly WaitingDelivery[]): Promise<WaitingDelivery[]> {
     const moment = now();
     const Entries = deliveries.map((delivery, index) => ({ Id: String(index), ...messageOf(delivery, moment) }));
@@ -76,7 +74,7 @@ export function makeAttemptQueue({
   }
 }
 
-/** The call that sends the message of each delivery. It resolves with the deliveries whose messages SQS rejected. */
+/** The call that sends each delivery's message. It resolves with the deliveries whose messages SQS rejected. */
 type SendCalls = ReadonlyMap<WaitingDelivery, Promise<readonly WaitingDelivery[]>>;
 
 /**
@@ -114,7 +112,7 @@ export async function trySendAll(
   return unsent;
 }
 
-/** Sends the message of the next attempt, or leaves it to the sweeper if the wait is too long for the queue. */
+/** Sends the message for the next attempt, or leaves it to the sweeper if the wait is too long for the queue. */
 export async function sendNext(
   queue: Pick<AttemptQueue, 'send'>,
   { wait, ...delivery }: Delivery,

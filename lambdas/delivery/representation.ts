@@ -105,8 +105,8 @@ export function toDeliveryDetail(delivery: Delivery): DeliveryDetail {
 }
 
 /**
- * Returns the function that shows deliveries while `webhookId` is registered. It shows a pending delivery of an earlier registration as
- * cancelled, because the consumer cancels the delivery when its attempt is due.
+ * Returns the function that adjusts stored deliveries for the API. `webhookId` is the current registration. A pending delivery of another
+ * registration appears as cancelled, because the consumer will cancel it when its attempt is due.
  */
 export function toDisplayed(webhookId: string | undefined) {
   return function displayed(delivery: Delivery): Delivery {

@@ -4,20 +4,19 @@ import type { AttemptRecord, Delivery } from './delivery.ts';
 
 export type DeliveryMetric =
   /**
-   * The success of each attempt (1 or 0), so the sample count is the number of attempts. For smoke tests, it includes only failures. It
-   * excludes tests and resends, because users may deliberately repeat those that fail.
+   * 1 for each successful attempt and 0 for each failed attempt, so the sample count is the number of attempts. Excludes the successes of
+   * smoke tests. Excludes tests and resends, because users may deliberately repeat failures.
    */
   | 'Delivered'
   /** The number of attempts that the URL policy or the SSRF guard blocked. */
   | 'Blocked'
-  /** The number of attempts that failed because of an internal error, and of messages that were deferred because of one. */
+  /** The number of attempts that ended with an internal error, and of messages whose processing failed. */
   | 'InternalError'
   /** The number of events that were dropped because their account has no webhook for them. */
   | 'EventWithoutWebhook'
-  /** The number of failed notifications of publishers about rejected events. */
+  /** The number of notices about rejected events that could not be published. */
   | 'NoticeNotSent';
 
-/** The log and the metrics of delivery functions. */
 export interface DeliveryTelemetry {
   readonly log: Log;
   readonly count: Count;
@@ -26,12 +25,12 @@ export interface DeliveryTelemetry {
 /** The log of the sweeper, and its only metric. */
 export interface SweepTelemetry {
   readonly log: Log;
-  /** Writes `OldestDue` after each successful sweep. It is the maximum number of milliseconds by which a delivery is overdue, or 0. */
+  /** Records `OldestDue` after each successful sweep. The value is the maximum time by which a delivery is overdue, or 0. */
   readonly measure: (metric: 'OldestDue', milliseconds: number) => void;
 }
 
 /**
- * Returns false for smoke tests, because they run every hour, and CloudWatch bills each metric-hour. Their failures are counted, because
+ * Returns false for smoke tests, because they run every hour and CloudWatch bills each metric-hour. Their failures are counted, because
  * alarms depend on them.
  */
 export function countsSuccess({ accountId }: Pick<Delivery, 'accountId'>): boolean {
@@ -49,7 +48,6 @@ export function describeDelivery({ id, messageId, accountId, eventName, attempt 
   };
 }
 
-/** Returns the loggable fields of an attempt. */
 export function describeAttempt({ result, cause, status, durationMs }: AttemptRecord) {
   return { result, cause, status, durationMs };
 }

@@ -12,7 +12,7 @@ import {
   type WaitingDelivery,
 } from './delivery.ts';
 
-/** The maximum delay of an SQS message (`DelaySeconds`), in milliseconds. The sweeper sends the messages of longer waits. */
+/** The maximum delay of an SQS message (`DelaySeconds`), in milliseconds. The sweeper sends the messages for longer waits. */
 export const maxQueueDelay = 900_000;
 
 /** The sweeper resends the message of an attempt that is overdue by this many milliseconds. */
@@ -21,9 +21,7 @@ export const overdueThreshold = 120_000;
 /** A delivery fails if internal errors or a lack of slots have prevented its attempts for this many milliseconds. */
 export const maxAge = 10 * 24 * 60 * 60_000;
 
-/*
- * The transitions of a delivery from one state to the next. All functions are pure. Times and waits are in milliseconds.
- */
+/* The state transitions of deliveries. All functions are pure. Times and waits are in milliseconds. */
 
 /** Returns the delivery after an attempt with this outcome. */
 export type ApplyOutcome = (delivery: Delivery, outcome: AttemptOutcome) => Delivery;
@@ -31,7 +29,7 @@ export type ApplyOutcome = (delivery: Delivery, outcome: AttemptOutcome) => Deli
 /**
  * Returns the function that applies the outcome of an attempt to its delivery:
  * - `delivered` and `gone` (410) end the delivery.
- * - `failed` is charged. The next attempt is due after the next wait of the retry schedule. If no wait is left, the delivery fails.
+ * - `failed` is charged. The next attempt is due after the next wait of the retry schedule. If the schedule is exhausted, the delivery fails.
  * - `given_up` is not charged. The attempt is repeated at once in the slow lane.
  * - `internal_error` is not charged. The attempt is repeated with its own backoff for up to 10 days.
  *
@@ -82,7 +80,7 @@ export function makeApplyOutcome({
   };
 }
 
-/** Returns whether the attempts of a delivery have been prevented for so long that the delivery fails. */
+/** Returns whether a delivery's current schedule has reached `maxAge`. */
 export function isTooOld(delivery: Delivery, now: number): boolean {
   return now - delivery.scheduledAt >= maxAge;
 }
@@ -123,7 +121,7 @@ export function dueNow(delivery: Delivery, now: number): WaitingDelivery {
 
 /**
  * Returns the delivery at the start of a new schedule, due after `waitMs` and without charged attempts. The attempt numbers continue, so
- * messages of the earlier schedule remain stale.
+ * messages from the earlier schedule remain stale.
  */
 export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingDelivery {
   const { settledAt: _, ...rest } = delivery;
@@ -131,8 +129,8 @@ export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingD
 }
 
 /**
- * Returns a waiting delivery with an expedited next attempt, for a resend. Returns `undefined` if the attempt is due and may be in flight,
- * which ends 2 min after its latest message became available.
+ * Returns a waiting delivery with an expedited next attempt, for a resend. Returns `undefined` if the attempt may be in flight, from its due
+ * time until 2 min after its latest message became available.
  */
 export function expedited(delivery: WaitingDelivery, now: number): WaitingDelivery | undefined {
   const { nextAttemptAt } = delivery.wait;
@@ -144,7 +142,7 @@ export function expedited(delivery: WaitingDelivery, now: number): WaitingDelive
 
 /**
  * Returns the wait after the sweeper sends the message of a delivery. The due time does not change. For a long wait, the result is only a
- * claim. For an overdue attempt, `sweepAt` advances, by twice the previous time.
+ * claim. For an overdue attempt, `sweepAt` advances by twice the previous interval.
  */
 export function waitAfterSweep({ claimedUntil, ...wait }: Wait, now: number): Wait {
   if (claimedUntil === undefined && !waitsInQueue(wait)) {
@@ -154,12 +152,12 @@ export function waitAfterSweep({ claimedUntil, ...wait }: Wait, now: number): Wa
   return { ...next, sweepAt: now + resendDelay(next) };
 }
 
-/** Returns the time after which the sweeper resends a message that became available, in milliseconds. */
+/** Returns how many milliseconds after a message became available the sweeper resends it. */
 function resendDelay({ overdueCount }: Wait): number {
   return overdueThreshold * 2 ** overdueCount;
 }
 
-/** Adds a record. Consecutive internal errors share one record, so that ten days of internal errors do not displace all other records. */
+/** Adds a record. Consecutive internal errors share one record, so ten days of internal errors do not displace all other records. */
 function withRecord(attempts: readonly AttemptRecord[], record: AttemptRecord): readonly AttemptRecord[] {
   const repeats = record.result === 'internal' && attempts.at(-1)?.result === 'internal';
   return [...(repeats ? attempts.slice(0, -1) : attempts), record].slice(-maxStoredAttempts);

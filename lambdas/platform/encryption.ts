@@ -5,9 +5,9 @@ import type { Random } from './random.ts';
 export type Encryption = ReturnType<typeof makeEncryption>;
 
 /**
- * Creates the encryption of small secrets for storage with AES-256-GCM (NIST SP 800-38D) and the keyring's encryption key. The authenticated
- * binding identifies the record (account, event, field), so a value that was copied to another record cannot be decrypted. The encrypted
- * form is `keyId.base64url(nonce ‖ ciphertext ‖ tag)`.
+ * Creates the encryption of small stored secrets with AES-256-GCM (NIST SP 800-38D) and the keyring's encryption key. The authenticated
+ * binding identifies the record (account, event, field), so a value that was copied to another record cannot be decrypted. The encrypted form
+ * is `keyId.base64url(nonce ‖ ciphertext ‖ tag)`.
  */
 export function makeEncryption(keyring: Pick<Keyring, 'active' | 'find' | 'open'>, { bytes }: Pick<Random, 'bytes'>) {
   return { encrypt, ...makeDecryption(keyring) };

@@ -41,10 +41,7 @@ export function makeFixedWindow({
     }
   }
 
-  /**
-   * Adds one to the count, or returns the whole seconds to wait if the limit has been reached. The count is exact even with concurrent
-   * calls.
-   */
+  /** Adds one to the count, or returns the whole seconds to wait if the limit is reached. Concurrent calls do not lose counts. */
   async function countWithinLimit(subject: string): Promise<number | undefined> {
     const key = keyOf(subject);
     for (let tries = 0; tries < maxTries; tries++) {

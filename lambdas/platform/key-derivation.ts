@@ -14,7 +14,7 @@ export interface KeyDerivation {
   ) => Promise<Buffer>;
 }
 
-/** The salt, the cost and the length of an Argon2 hash. */
+/** The salt, cost and length of an Argon2 hash. */
 interface Argon2Cost {
   readonly nonce: Buffer;
   /** The memory in KiB. */

@@ -7,9 +7,7 @@ import type { After } from './timer.ts';
 
 export const keyKinds = ['signing', 'mac', 'encryption'] as const;
 
-/**
- * The purpose of a key. Each kind has its own KMS encryption context (`purpose`), so a policy can allow a function to unwrap only one kind.
- */
+/** The purpose of a key. Each kind has its own KMS encryption context, so a policy can allow a function to unwrap only one kind. */
 export type KeyKind = (typeof keyKinds)[number];
 
 /** The signature algorithms for access tokens (RFC 7518 section 3.1). */
@@ -23,7 +21,7 @@ export type SigningAlgorithm = 'ES256' | 'RS256';
 export interface KeyringKey {
   readonly kind: KeyKind;
   readonly generation: number;
-  /** The random, unique id, which is the `kid` of tokens and the `keyId` of refresh tokens and encrypted values. */
+  /** The random id, which is the `kid` of tokens and the `keyId` of refresh tokens and encrypted values. */
   readonly keyId: string;
   /** The creation time in milliseconds since the epoch. */
   readonly createdAt: number;

@@ -43,7 +43,7 @@ export function makeHttpHandler<Request = HttpRequest, Response extends HttpResp
   return makeHandler<Request, Response>(telemetry, respond, selfCheck).use(countFailures(telemetry));
 }
 
-/** The functions behind the APIs, by their `service` metric dimension. A release of a function monitors the function's metrics. */
+/** The `service` metric dimensions of the functions behind the APIs. A release monitors the metrics of its function. */
 export type HttpService = 'token' | 'revoke' | 'introspect' | 'discovery' | 'webhooks' | 'history';
 
 function isSelfCheck(event: unknown): boolean {

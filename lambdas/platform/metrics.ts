@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 
 /**
- * Creates the metrics of a function: log lines in CloudWatch's embedded metric format, whose namespace is `METRICS_NAMESPACE`.
- * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+ * Creates the metrics of a function in CloudWatch's embedded metric format. The namespace is `METRICS_NAMESPACE`.
+ * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
  */
 export function makeMetrics(service: string, now: Clock) {
   const namespace = process.env.METRICS_NAMESPACE;
@@ -17,7 +17,6 @@ export function makeMetrics(service: string, now: Clock) {
     if (metric.values.length === maxValues) flush();
   }
 
-  /** Writes all added values. */
   function flush(): void {
     if (pending.size === 0) return;
     write([{ service }], pending);

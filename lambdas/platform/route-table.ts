@@ -6,7 +6,6 @@ export type RouteTable<Access extends string = string, ErrorName extends string 
   Record<string, Route<Access, ErrorName>>
 >;
 
-/** A path with its operations. */
 export interface Route<Access extends string = string, ErrorName extends string = string> {
   /** The path, such as `/v1/webhooks/{evento}`. A parameter `{…}` matches one non-empty segment. */
   readonly path: string;
@@ -15,7 +14,6 @@ export interface Route<Access extends string = string, ErrorName extends string 
   readonly operations: Readonly<Record<string, RouteOperation<Access, ErrorName>>>;
 }
 
-/** An operation of a path. */
 export interface RouteOperation<Access extends string = string, ErrorName extends string = string> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** The required authentication. `public` allows anonymous requests. */

@@ -23,11 +23,8 @@ export interface Runtime {
   readonly dynamo: Dynamo;
   readonly sqs: Pick<SQSClient, 'send'>;
   readonly kms: Pick<KMSClient, 'send'>;
-  /** Publishes a message to an SNS topic. */
   readonly publish: Publish;
-  /** Resolves a public DNS name. */
   readonly resolve: Resolve;
-  /** Sends one POST to an address that the SSRF guard has allowed. */
   readonly post: PinnedPost;
   readonly readParameter: ReadParameter;
   /** Sends a request to the service's own URLs. Only the smoke test uses it. */

@@ -1,10 +1,10 @@
-/** Returns the cursor of the page that starts after this range key of index `byWebhook`. */
+/** Returns the cursor for the page that starts after this sort key of the `byWebhook` index. */
 export function encodeCursor(listKey: string): string {
   return Buffer.from(listKey).toString('base64url');
 }
 
 /**
- * Returns the range key in a cursor, or `undefined` if the cursor is malformed. A cursor is neither secret nor signed, because it only
+ * Returns the sort key in a cursor, or `undefined` if the cursor is malformed. A cursor is neither secret nor signed, because it only
  * marks a position in the caller's own list.
  */
 export function decodeCursor(text: string): string | undefined {

@@ -46,7 +46,7 @@ export function makeDeliveryHandlers(dependencies: {
     });
   }
 
-  /** Finds the webhook. @throws {Problem} 422 if the cursor belongs to another event's list of the same account. */
+  /** Finds the webhook. @throws {Problem} 422 if the cursor belongs to the account's list for another event. */
   async function findWebhookForCursor(
     { caller: { accountId }, makeProblem }: Context<'listDeliveries'>,
     eventName: EventName,
@@ -93,7 +93,7 @@ export function makeDeliveryHandlers(dependencies: {
     throw context.makeProblem('delivery_not_found');
   }
 
-  /** Throws only if neither a webhook nor a history exists, because the history outlives its webhook. Any page may be empty. */
+  /** Throws only if neither a webhook nor a history exists. A history outlives its webhook, and any of its pages may be empty. */
   async function requireWebhookOrHistory(
     context: RequestContext<'webhook_not_found'>,
     eventName: EventName,

@@ -33,14 +33,14 @@ const replayedState = z.pipe(
   z.transform(word => (word === wireStates.failed ? 'failed' : 'held')),
 );
 
-/** The rule for the two times of a range. The schema checks it if both times are valid, even if other fields are invalid. */
+/** The rule for the two times in a range. The schema checks it if both times are valid, even if other fields are invalid. */
 const rangeRule = {
   path: ['ate'],
   error: message(deliveryFindings.range),
   when: ({ issues }: { issues: readonly Issue[] }) => !issues.some(isRangeIssue),
 };
 
-/** The query parameters of the history. All of them are optional. */
+/** The optional query parameters of the history. */
 export const historyQuery = z
   .strictObject({
     estado: z.optional(z.pipe(z.enum(Object.values(wireStates)), z.transform(stateFromWire))),
@@ -57,7 +57,7 @@ export const replayRequest = z
   .check(z.refine(isRange, rangeRule));
 
 /**
- * Parses a query string strictly. Unknown and repeated parameters are rejected, and empty parameters count as absent.
+ * Parses a query string strictly. Rejects unknown and repeated parameters, and treats empty parameters as absent.
  *
  * @throws {Problem} 422 with all findings.
  */
@@ -75,11 +75,11 @@ export function parseQuery<Schema extends z.ZodMiniObject>(
     if (text !== '' || !Object.hasOwn(schema.shape, name)) parameters.push([name, text]);
   }
   const { value, findings } = validate(schema, Object.fromEntries(parameters));
-  const all = [
+  const errors = [
     ...findings.map(toParameterFinding),
     ...[...repeated].map(parameter => finding({ parameter }, deliveryFindings.repeated)),
   ];
-  if (value === undefined || all.length > 0) throw makeProblem('validation_failed', { errors: all });
+  if (value === undefined || errors.length > 0) throw makeProblem('validation_failed', { errors });
   return value;
 }
 
@@ -98,9 +98,9 @@ function isRange({ desde, ate }: { desde?: number | undefined; ate?: number | un
 }
 
 /** Replaces a finding's JSON Pointer, which escapes slashes and tildes (RFC 6901 section 3), with the query parameter's name. */
-function toParameterFinding(found: Finding): Finding {
-  if (!('pointer' in found)) return found;
-  const { pointer, ...reason } = found;
+function toParameterFinding(source: Finding): Finding {
+  if (!('pointer' in source)) return source;
+  const { pointer, ...reason } = source;
   const parameter = pointer.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
   if (reason.code === 'unknown_field') return finding({ parameter }, deliveryFindings.unknown_parameter);
   return { parameter, ...reason };

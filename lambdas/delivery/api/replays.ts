@@ -56,12 +56,12 @@ export function makeReplayHandlers(dependencies: {
     return noContent;
   }
 
-  /** Finds the replay in the path. Replays outlive their webhook, as the history does. */
+  /** Finds the replay in the path, even if its webhook was deleted. */
   async function findReplay(context: RequestContext<'webhook_not_found' | 'replay_not_found'>): Promise<Replay> {
     const eventName = requireEventName(context);
     const { id = '' } = context.path;
-    const found = replayIdForm.test(id) ? await replays.find(context.caller.accountId, eventName, id) : undefined;
-    if (found) return found;
+    const replay = replayIdForm.test(id) ? await replays.find(context.caller.accountId, eventName, id) : undefined;
+    if (replay) return replay;
     await requireWebhook(context);
     throw context.makeProblem('replay_not_found');
   }

@@ -6,8 +6,8 @@ import { headKey } from '../store/head-key.ts';
 export type RequestLimits = ReturnType<typeof makeRequestLimits>;
 
 /**
- * Creates the limits of tests and resends. Each function counts a request, or returns the whole seconds to wait if the limit is reached.
- * The counts are the items `limit#tests#<account>` and `limit#resends#<account>#<event>` of table `Deliveries`.
+ * Creates the rate limits for tests and resends. Each function counts a request, or returns the whole seconds to wait if the limit is
+ * reached. The counts are the items `limit#tests#<account>` and `limit#resends#<account>#<event>` in table `Deliveries`.
  */
 export function makeRequestLimits({ testLimit, resendLimit, ...stored }: StoreParts & typeof requestLimits) {
   const tests = limitOf(stored, testLimit, testLimitId);
@@ -24,8 +24,8 @@ export function makeRequestLimits({ testLimit, resendLimit, ...stored }: StorePa
 }
 
 /**
- * Creates the limit of an account's registrations and replacements per minute. The count is the item `limit#registrations#<account>` of
- * table `Deliveries`.
+ * Creates the rate limit for registrations and replacements per account. The count is the item `limit#registrations#<account>` in table
+ * `Deliveries`.
  */
 export function makeCountRegistration({
   registrationLimit,

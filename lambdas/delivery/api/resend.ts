@@ -9,7 +9,7 @@ import { expedited, restarted } from '../transitions.ts';
 /** The reason why a delivery cannot be resent. */
 export type ResendError = 'webhook_suspended' | 'webhook_replaced' | 'test_delivery';
 
-/** Returns why a delivery cannot be resent, or `undefined` if it can. Its webhook must be active and unchanged, and it must not be a test. */
+/** Returns why a delivery cannot be resent, or `undefined` if it can. */
 export function resendError(delivery: Delivery, webhook: Webhook): ResendError | undefined {
   if (webhook.status === 'suspended') return 'webhook_suspended';
   if (webhook.webhookId !== delivery.webhookId) return 'webhook_replaced';
@@ -17,13 +17,12 @@ export function resendError(delivery: Delivery, webhook: Webhook): ResendError |
 }
 
 /**
- * Resends a delivery that passed `resendError`. A delivery in a final state starts a new schedule. A waiting delivery is attempted now,
- * and the attempt is not charged. If an attempt may be in flight, the delivery does not change, because the outcome of that attempt
- * counts. Returns whether the delivery changed.
+ * Resends a delivery for which `resendError` returned `undefined`. A delivery in a final state starts a new schedule. A waiting delivery is
+ * attempted now, and the attempt is not charged. If an attempt may be in flight, the delivery does not change. Returns whether it changed.
  */
 export type Resend = (delivery: Delivery) => Promise<boolean>;
 
-/** Returns the function that resends. It stores the resend before it sends the message, so the sweeper can replace a lost message. */
+/** Returns the resend function, which stores the resend before it sends the message, so the sweeper can replace a lost message. */
 export function makeResend(
   dependencies: Pick<DeliveryTelemetry, 'log'> & {
     readonly store: Pick<DeliveryStore, 'update' | 'read'>;
@@ -49,9 +48,9 @@ export function makeResend(
   };
 }
 
-/** Returns whether the delivery has had no resend and no outcome since it was read. A claim by the sweeper does not count. */
-function isUnchanged(current: Delivery, read: Delivery): boolean {
-  const { state, attempt, expedited } = read;
+/** Returns whether the delivery has had no resend and no outcome since it was read. Ignores claims by the sweeper. */
+function isUnchanged(current: Delivery, before: Delivery): boolean {
+  const { state, attempt, expedited } = before;
   return current.state === state && current.attempt === attempt && current.expedited?.at === expedited?.at;
 }
 

@@ -3,7 +3,6 @@ import type { ProblemTable } from '../../api/problem.ts';
 import type { RouteTable } from '../../platform/route-table.ts';
 import type { webhookProblems } from '../../webhooks/routes.ts';
 
-/** The routes of a webhook's deliveries, tests and replays. */
 export const deliveryRoutes = {
   Test: {
     path: '/v1/webhooks/{evento}/teste',
@@ -77,7 +76,6 @@ export const deliveryRoutes = {
   keyof typeof webhookProblems | keyof typeof deliveryProblems | 'validation_failed'
 >;
 
-/** The problems of these routes. */
 export const deliveryProblems = {
   delivery_not_found: {
     status: 404,

@@ -16,9 +16,8 @@ import type { acceptedDelivery } from './responses.ts';
 import type { deliveryRoutes } from './routes.ts';
 
 /**
- * Returns the function that sends a sample event to a webhook. It stores the delivery and sends a message to the retry lane, so the API
- * needs neither the receiver's credentials nor access to its network. If the message is lost, the sweeper resends it. The write to the
- * webhook fails if an operator has suspended the webhook.
+ * Returns the function that sends a sample event to a webhook. It stores the delivery and sends a message to the retry lane, so the API needs
+ * neither the receiver's credentials nor access to its network. If the message is lost, the sweeper resends it.
  */
 export function makeSendTest(
   dependencies: Pick<DeliveryTelemetry, 'log'> & {

@@ -12,7 +12,7 @@ export const slowThreshold = 2_000;
 export interface AttemptWatch {
   /** Aborted when the watch cancels the attempt. */
   readonly signal: AbortSignal;
-  /** Called before the name is resolved. The service's own work before that does not make a webhook slow. */
+  /** Called before name resolution, because the service's own earlier work does not make a webhook slow. */
   onResolving(): void;
   /** Called when the last header has arrived. */
   onResponse(): void;
@@ -39,7 +39,7 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
 
   return function startAttemptWatch(webhook, slowness, isBusy) {
     const controller = new AbortController();
-    const stored: Promise<void>[] = [];
+    const writes: Promise<void>[] = [];
     let cancelTimer = () => {};
     let startedAt: number | undefined;
     let respondedAt: number | undefined;
@@ -59,7 +59,7 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
         const endedAt = respondedAt ?? elapsed();
         cancelTimer();
         if (startedAt !== undefined && outcome.outcome !== 'internal_error') record(endedAt - startedAt, outcome);
-        await Promise.all(stored);
+        await Promise.all(writes);
       },
     };
 
@@ -76,7 +76,7 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
 
     function recordSlow(): void {
       wasSlow = true;
-      stored.push(tracker.recordSlow(webhook));
+      writes.push(tracker.recordSlow(webhook));
     }
 
     function record(durationMs: number, { record: { status } }: AttemptOutcome): void {
@@ -85,7 +85,7 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
       if (durationMs > slowThreshold || wasSlow) return;
       tracker.recordQuick(webhook);
       const hasResponse = status !== null;
-      if (hasResponse && mayRecover(slowness, now())) stored.push(tracker.recordQuickResponse(webhook));
+      if (hasResponse && mayRecover(slowness, now())) writes.push(tracker.recordQuickResponse(webhook));
     }
   };
 }

@@ -10,10 +10,10 @@ import type { AttemptWatch } from './attempt-watch.ts';
 import { makeRedaction } from './redaction.ts';
 import { signatureHeader } from './signature.ts';
 
-/** The connection timeout for each address of a receiver in milliseconds, by lane. */
+/** The connection timeout per lane, for each address of a receiver, in milliseconds. */
 export const connectTimeouts = { first: 700, retry: 700, slow: 4_000 } as const;
 
-/** Makes one attempt, in which a receiver sees at most one POST. Never throws. */
+/** Makes one attempt, in which a receiver receives at most one POST. Never throws. */
 export type Attempt = (webhook: Webhook, delivery: Delivery, progress?: AttemptProgress) => Promise<AttemptOutcome>;
 
 export interface AttemptDependencies {
@@ -28,21 +28,18 @@ export interface AttemptDependencies {
   readonly serviceVersion: string;
 }
 
-/**
- * Returns the function that makes an attempt. The function decrypts the webhook's credentials, signs the body, posts it through the SSRF
- * guard and returns the outcome.
- */
+/** Returns the function that decrypts the webhook's credentials, signs the body and posts it through the SSRF guard. */
 export function makeAttempt(dependencies: AttemptDependencies): Attempt {
   const { post, encryption, now, attemptTimeoutMs, connectTimeoutMs, serviceVersion } = dependencies;
 
   return async function attempt(webhook, delivery, progress) {
     const startedAt = now();
-    let posted: PostOutcome;
+    let postOutcome: PostOutcome;
     let fault: ErrorDescription | undefined;
     try {
       const credentials = await decryptCredentials(encryption, webhook, startedAt);
       progress?.onResolving();
-      posted = await post({
+      postOutcome = await post({
         accountId: webhook.accountId,
         url: webhook.url,
         headers: headersFor(delivery, credentials, startedAt),
@@ -58,9 +55,12 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
     } catch (error) {
       fault = describeError(error);
       const durationMs = now() - startedAt;
-      posted = { outcome: 'internal_error', cause: null, errorCode: fault.errorName, durationMs };
+      postOutcome = { outcome: 'internal_error', cause: null, errorCode: fault.errorName, durationMs };
     }
-    return { ...outcomeOf(posted, recordOf(posted, delivery.attempt, startedAt), now()), ...(fault && { fault }) };
+    return {
+      ...outcomeOf(postOutcome, recordOf(postOutcome, delivery.attempt, startedAt), now()),
+      ...(fault && { fault }),
+    };
   };
 
   /** Returns the Standard Webhooks headers. `webhook-id` is the same in every attempt, so receivers can drop duplicates. */
@@ -90,43 +90,43 @@ async function decryptCredentials(
   { accountId, eventName, encryptedAuthorization, secrets }: Webhook,
   now: number,
 ): Promise<Credentials> {
-  const signing = secrets.filter(secret => isSigning(secret, now));
+  const activeSecrets = secrets.filter(secret => isSigning(secret, now));
   const [authorization, ...decrypted] = await Promise.all([
     encryptedAuthorization && encryption.decrypt(encryptedAuthorization, authorizationBinding(accountId, eventName)),
-    ...signing.map(({ encrypted }) => encryption.decrypt(encrypted, secretBinding(accountId, eventName))),
+    ...activeSecrets.map(({ encrypted }) => encryption.decrypt(encrypted, secretBinding(accountId, eventName))),
   ]);
   return { authorization: authorization || undefined, secrets: decrypted.filter(secret => secret !== undefined) };
 }
 
-function recordOf(posted: PostOutcome, number: number, startedAt: number): AttemptRecord {
+function recordOf(postOutcome: PostOutcome, number: number, startedAt: number): AttemptRecord {
   return {
     number,
     startedAt: isoTime(startedAt),
-    durationMs: Math.round(posted.durationMs),
-    result: resultOf(posted),
-    cause: 'cause' in posted ? posted.cause : null,
-    status: posted.outcome === 'response' ? posted.status : null,
-    response: posted.outcome === 'response' ? posted.bodyStart : null,
+    durationMs: Math.round(postOutcome.durationMs),
+    result: resultOf(postOutcome),
+    cause: 'cause' in postOutcome ? postOutcome.cause : null,
+    status: postOutcome.outcome === 'response' ? postOutcome.status : null,
+    response: postOutcome.outcome === 'response' ? postOutcome.bodyStart : null,
   };
 }
 
-function resultOf(posted: PostOutcome): AttemptResult {
-  switch (posted.outcome) {
+function resultOf(postOutcome: PostOutcome): AttemptResult {
+  switch (postOutcome.outcome) {
     case 'response':
-      return isSuccess(posted.status) ? 'delivered' : 'http';
+      return isSuccess(postOutcome.status) ? 'delivered' : 'http';
     case 'given_up':
       return 'slow';
     case 'internal_error':
       return 'internal';
     default:
-      return posted.outcome;
+      return postOutcome.outcome;
   }
 }
 
-function outcomeOf(posted: PostOutcome, record: AttemptRecord, now: number): AttemptOutcome {
-  switch (posted.outcome) {
+function outcomeOf(postOutcome: PostOutcome, record: AttemptRecord, now: number): AttemptOutcome {
+  switch (postOutcome.outcome) {
     case 'response': {
-      const { status, headers } = posted;
+      const { status, headers } = postOutcome;
       if (isSuccess(status)) return { outcome: 'delivered', record };
       if (status === 410) return { outcome: 'gone', record };
       const retryAfterMs = retryAfterWait(status, headers['retry-after'], now);
@@ -135,9 +135,9 @@ function outcomeOf(posted: PostOutcome, record: AttemptRecord, now: number): Att
     case 'given_up':
       return { outcome: 'given_up', record };
     case 'internal_error':
-      return { outcome: 'internal_error', errorCode: posted.errorCode, record };
+      return { outcome: 'internal_error', errorCode: postOutcome.errorCode, record };
     default:
-      return { outcome: 'failed', retryAfterMs: undefined, errorCode: posted.errorCode, record };
+      return { outcome: 'failed', retryAfterMs: undefined, errorCode: postOutcome.errorCode, record };
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Redact } from '../../platform/egress/body-text.ts';
 
 /**
- * Creates the function that replaces credentials in a receiver's response with `***`. The credentials are the `Authorization` value, its
- * part after the scheme, and the password that `Basic` encodes. It also finds them with `/` escaped
- * as `\/`, as in some JSON, and as a prefix at a truncated end.
+ * Creates the function that replaces credentials in a receiver's response with `***`. The credentials are the `Authorization` value, its part
+ * after the scheme, and the password that `Basic` encodes. The function also finds a credential with `/` escaped as `\/`, as in some JSON,
+ * and the start of a credential at a truncated end.
  */
 export function makeRedaction(authorization: string | undefined): Redact {
   return function redact(text, isTruncated) {
@@ -25,7 +25,7 @@ function secretsIn(authorization: string): ReadonlySet<string> {
   return new Set(secrets.flatMap(secret => [secret, secret.replaceAll('/', '\\/')]));
 }
 
-/** Decodes the password in both character sets in use with HTTP Basic (RFC 7617 section 2.1). */
+/** Decodes the password in both character sets that HTTP Basic clients use (RFC 7617 section 2.1). */
 function passwordsIn(base64: string): readonly string[] {
   const bytes = Buffer.from(base64, 'base64');
   const passwords = [bytes.toString('utf8'), bytes.toString('latin1')].map(pair => /:(.*)/s.exec(pair)?.[1] ?? '');

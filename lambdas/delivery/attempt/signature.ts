@@ -14,7 +14,7 @@ export interface SignedContent {
  */
 export function signatureHeader({ id, timestamp, body }: SignedContent, secrets: readonly string[]): string {
   return secrets
-    .map(secret => createSecretKey(secret.replace(/^whsec_/, ''), 'base64')) // an HMAC with raw bytes takes six times as long
+    .map(secret => createSecretKey(secret.replace(/^whsec_/, ''), 'base64')) // an HMAC with a raw key takes six times as long
     .map(key => `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`)
     .join(' ');
 }

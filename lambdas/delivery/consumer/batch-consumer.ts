@@ -8,48 +8,46 @@ import { type ConsumerState, type InFlightMessages, makeInFlightMessages } from 
 import { type DescribeMessage, makeMessageVisibility } from './message-visibility.ts';
 import { makeQueueReceiver, receiveBatch } from './queue-receiver.ts';
 
-/** The time in milliseconds for reads before and writes after an attempt. The function's timeout exceeds it plus the attempt timeout. */
+/** The milliseconds for reads before and writes after an attempt. The function's timeout exceeds this time plus the attempt timeout. */
 export const timeAroundAttempt = 10_000;
 
 /**
- * A process stops receiving before the last moment at which an attempt can start, because Lambda waits for all its messages in flight. It
- * stops a random time in milliseconds between these limits earlier, so processes that a burst started together do not stop together. The
- * minimum exceeds the time of a typical receive.
+ * A process stops receiving before the last moment at which an attempt can start, by a random time in milliseconds between these limits.
+ * Processes that a burst started together therefore do not stop together. The minimum exceeds the duration of a typical receive.
  */
 const minEarlyStop = 2_000;
 export const maxEarlyStop = 10_000;
 
-/** Processes one message of a queue. The consumer acknowledges a `processed` message, and defers the message if the function throws. */
+/** Processes one message from a queue. The consumer acknowledges a `processed` message, and defers the message if the function throws. */
 export type ProcessRecord = (record: SQSRecord, consumer?: ConsumerState) => Promise<RecordOutcome>;
 
-/** The outcome of a message. A `shed` message returns to the queue after 1 s, and others after `hiddenFor` milliseconds. */
+/** The outcome of a message. A `shed` message returns to the queue after 1 s, and a hidden message after `hiddenFor` milliseconds. */
 export type RecordOutcome = 'processed' | 'shed' | { readonly hiddenFor: number };
 
-/** The handler of a queue's batches. */
+/** Processes batches of messages from a queue. */
 export type Consumer = (
   event: SQSEvent,
   context: Pick<Context, 'getRemainingTimeInMillis'>,
 ) => Promise<SQSBatchResponse>;
 
 /**
- * Creates the consumer of a queue. The consumer processes all messages of a batch concurrently and acknowledges each separately.
+ * Creates the consumer of a queue. The consumer processes all messages in a batch concurrently and acknowledges each separately.
  *
- * A batch lasts as long as its slowest receiver, and Lambda then invokes the process with the next batch. Until then, the process itself
- * receives more messages, up to 300 in flight, or 500 in the slow lane. A hanging receiver therefore occupies only a fraction of the
- * process. The process itself also deletes, defers or sheds these messages.
+ * A batch takes as long as its slowest receiver. Until the batch ends, the process itself receives more messages, with up to 300 in flight
+ * (500 in the slow lane). A hanging receiver therefore occupies only a fraction of the process. The process itself also deletes, defers or
+ * sheds these messages.
  *
- * The consumer defers a message that fails, by a visibility timeout that increases with each receive. It hides a shed message for only
- * 1 s. A malformed message can never be processed and moves to the dead-letter queue.
+ * If processing fails, the consumer defers the message with a visibility timeout that increases with each receive. It hides a shed message
+ * for only 1 s. A malformed message moves to the dead-letter queue.
  */
 export function makeConsumer(
   dependencies: {
     readonly process: ProcessRecord;
     readonly describe: DescribeMessage;
-    /** Resolves when no background work is left, because Lambda freezes the process after the response. */
+    /** Resolves when all background work has ended. Lambda freezes the process after the response. */
     readonly settled?: () => Promise<void>;
     readonly sqs: Pick<SQSClient, 'send'>;
     readonly queueUrl: string;
-    /** The timeout of an attempt, in milliseconds. */
     readonly attemptTimeoutMs: number;
     /** The maximum number of messages in flight. */
     readonly maxInFlight: number;
@@ -69,7 +67,7 @@ export function makeConsumer(
     const inFlight = makeInFlightMessages();
     const invocation: Invocation = {
       inFlight,
-      /** Returns the remaining time in which a whole attempt can start, in milliseconds. */
+      /** Returns how much time remains to start a complete attempt, in milliseconds. */
       remainingTime: () => context.getRemainingTimeInMillis() - attemptTimeoutMs - timeAroundAttempt,
       earlyStop: minEarlyStop + random() * (maxEarlyStop - minEarlyStop),
       hasFailed: false,
@@ -136,14 +134,14 @@ export function makeConsumer(
     return false;
   }
 
-  /** Pauses, and returns by how many milliseconds the pause was too long. */
+  /** Pauses, and returns by how many milliseconds the pause exceeded the requested time. */
   async function pauseAndMeasureLag(milliseconds: number): Promise<number> {
     const due = elapsed() + milliseconds;
     await pause(milliseconds);
     return elapsed() - due;
   }
 
-  /** Limits the process's own work. In a process that lags, attempts would appear slow, and more work would overload the store. */
+  /** Returns whether the process can receive another batch. If the process lagged, attempts would appear slow. */
   function hasCapacity(inFlight: InFlightMessages, lag: number): boolean {
     return (
       lag <= maxPauseLag &&
@@ -158,7 +156,7 @@ export function makeConsumer(
 interface Invocation {
   readonly inFlight: InFlightMessages;
   readonly remainingTime: () => number;
-  /** The process stops receiving this many milliseconds earlier than necessary. The value is random, so processes do not stop together. */
+  /** The process stops receiving this many milliseconds earlier than necessary. */
   readonly earlyStop: number;
   /** True after the first message was deferred. */
   hasFailed: boolean;
@@ -182,7 +180,7 @@ const maxOwnWork = 30;
 /** The first pause before a receive, in milliseconds. It doubles with each empty receive. */
 const firstReceivePause = 100;
 
-/** The pause after a batch of one message, in milliseconds. Most receivers respond within it, so no receive is needed. */
+/** The pause after a batch of one message, in milliseconds. Most receivers respond within this time, so no receive is needed. */
 const pauseAfterOneMessage = 250;
 
 /** The maximum pause before a receive, in milliseconds. */

@@ -29,7 +29,7 @@ import { makeProcessDelivery } from './process-delivery.ts';
 import { describeAttemptMessage, makeRetry } from './retry.ts';
 import { makeFindWebhookState } from './webhook-state.ts';
 
-/** Assembles the consumer of a lane. The first lane consumes events, and the other lanes consume attempts. */
+/** Assembles the consumer of a lane. The `first` lane consumes events, and the other lanes consume messages for attempts. */
 export function composeDeliver(
   environment: Environment<typeof deliverEnvironment>,
   runtime: Pick<Runtime, 'dynamo' | 'sqs' | 'kms' | 'publish' | 'resolve' | 'post' | 'time' | 'random'>,
@@ -39,13 +39,13 @@ export function composeDeliver(
   const { time, dynamo, sqs } = runtime;
   const tables = { deliveries: environment.deliveriesTable, webhooks: environment.webhooksTable };
   const shared = { ...environment, ...telemetry, ...time, ...runtime, random: runtime.random.number };
-  const ofDeliveries = { ...shared, table: tables.deliveries };
+  const deliveryStoreParts = { ...shared, table: tables.deliveries };
   const queues = {
     retry: makeAttemptQueue({ ...time, sqs, queueUrl: environment.retryQueueUrl }),
     slow: makeAttemptQueue({ ...time, sqs, queueUrl: environment.slowQueueUrl }),
   };
   const store = makeDeliveryStore({
-    ...ofDeliveries,
+    ...deliveryStoreParts,
     readItems: makeBatchedReads(dynamo),
     retryForMs: storeRetryTime,
     writesTogether: true,
@@ -65,7 +65,7 @@ export function composeDeliver(
   const limit = makeConcurrencyLimit(slotsOf, maxInFlight, time.elapsed);
   const tracker = makeSlownessTracker({
     ...shared,
-    store: makeSlownessStore(ofDeliveries),
+    store: makeSlownessStore(deliveryStoreParts),
     quickCounts: makeRecentCounts(),
   });
 
@@ -85,7 +85,7 @@ export function composeDeliver(
     ...shared,
     publish: makePublishNotice(runtime.publish, environment.rejectedEventsTopicArn),
   });
-  const unregisteredEvents = makeUnregisteredEvents(ofDeliveries);
+  const unregisteredEvents = makeUnregisteredEvents(deliveryStoreParts);
 
   return makeConsumer({
     ...{ ...shared, maxInFlight },

@@ -12,10 +12,10 @@ import { deliverEnvironment } from '../environment.ts';
 import { composeDeliver } from './deliver.composition.ts';
 
 const environment = readEnvironment(deliverEnvironment);
-/** All lanes share the metrics of the service `delivery`. Log lines contain the lane. */
+/** The metrics of all lanes have the service `delivery`. Log lines contain the lane. */
 const telemetry = makeTelemetry(`deliver-${environment.lane}`, 'delivery');
 const services = { dynamo: makeDynamo(), sqs: makeSqs(), kms: makeKms(), publish: makePublish() };
 const runtime = { ...systemRuntime, ...services, resolve: makeResolver(), post: makePinnedPost() };
 
-/** Makes attempts. Three functions use this handler to consume the three queues. `LANE` selects the lane. */
+/** Consumes a queue and makes attempts. Three functions use this handler, each with its own `LANE`. */
 export const handler = makeHandler(telemetry, composeDeliver(environment, runtime, telemetry));

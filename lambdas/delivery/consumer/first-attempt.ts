@@ -44,7 +44,7 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
         log.info('delivery.shed', { messageId, deliveryId, account: accountId, event: eventName });
       return 'shed';
     }
-    // A redriven event retains its acceptance time, but its schedule and the time limit for internal errors start now.
+    // A redriven event retains its acceptance time, but its schedule and the time limit for internal errors restart.
     const scheduledAt = Number(record.attributes.SentTimestamp) || now();
     const inFlight = inFlightMessage(admission, consumer);
     const sender = record.attributes.SenderId || unknownSender;
@@ -60,12 +60,12 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     inFlight: InFlightMessage,
   ): Promise<void> {
     const { deliveryId: id, accountId, eventName, body } = event;
-    const described = { messageId, deliveryId: id, account: accountId, event: eventName };
+    const fields = { messageId, deliveryId: id, account: accountId, event: eventName };
     const { delivery: existing, webhook, slowness } = await findWebhookState(id, accountId, eventName);
-    if (existing) return dropCopy(existing, event, sender, described);
+    if (existing) return dropCopy(existing, event, sender, fields);
     if (!webhook || !wasRegisteredBy(acceptedAt, webhook)) {
       count('EventWithoutWebhook');
-      log.info('event.without_webhook', described);
+      log.info('event.without_webhook', fields);
       unregisteredEvents.record(accountId, eventName, acceptedAt);
       return;
     }
@@ -73,29 +73,29 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     const accepted = { id, messageId, accountId, eventName, webhookId, body, createdAt: acceptedAt };
     await processDelivery({ ...newDelivery(accepted), scheduledAt }, { webhook, slowness }, create, inFlight);
 
-    /** Stores the delivery. If a different copy was stored during the attempt, notifies the publisher of this event. */
+    /** Stores the delivery. If a different event with this id was stored during the attempt, notifies the publisher. */
     async function create(delivery: Delivery): Promise<boolean> {
       if (await store.create(delivery)) return true;
       const [first] = await store.read([id]);
-      if (first && !haveSameContent(first.body, body)) reportIdReuse(first, event, sender, described);
+      if (first && !haveSameContent(first.body, body)) reportIdReuse(first, event, sender, fields);
       return false;
     }
   }
 
-  function dropCopy(existing: Delivery, event: BusinessEvent, sender: string, described: Described): void {
+  function dropCopy(existing: Delivery, event: BusinessEvent, sender: string, fields: EventFields): void {
     if (haveSameContent(existing.body, event.body)) {
-      log.info('event.duplicate', { ...described, state: existing.state });
-    } else reportIdReuse(existing, event, sender, described);
+      log.info('event.duplicate', { ...fields, state: existing.state });
+    } else reportIdReuse(existing, event, sender, fields);
   }
 
   function reportIdReuse(
     existing: Delivery,
     { publisherId }: BusinessEvent,
     sender: string,
-    described: Described,
+    fields: EventFields,
   ): void {
-    log.warn('event.conflicting_copy', { ...described, state: existing.state });
-    const { messageId } = described;
+    log.warn('event.conflicting_copy', { ...fields, state: existing.state });
+    const { messageId } = fields;
     rejectionNotices.add({ messageId, id: noticeId(publisherId), sender, reason: 'id_reused', detail: idReused });
   }
 }
@@ -121,7 +121,7 @@ interface FirstAttemptDependencies extends DeliveryTelemetry {
 }
 
 /** The fields of an event's log lines. */
-interface Described {
+interface EventFields {
   readonly messageId: string;
 }
 
@@ -137,5 +137,5 @@ interface Origin {
 const idReused =
   'id: an earlier event with this id, account and name has different fields, and this event was dropped: use a new id';
 
-/** The sender if SQS omits it, because a subscription cannot filter by an empty text. */
+/** The sender if SQS omits it, because a subscription cannot filter by an empty string. */
 const unknownSender = 'unknown';

@@ -1,16 +1,16 @@
-/** The part of the consumer's state that the processing of a message reads. */
+/** The consumer state that the processing of a message uses. */
 export interface ConsumerState {
   readonly onAttempt: OnAttempt;
   /** Returns whether a busy process has stopped receiving until its messages in flight are processed. */
   readonly hasStopped: () => boolean;
 }
 
-/** Called when an attempt starts, because its message then only waits for the receiver. Returns the function to call when it ends. */
+/** Called when an attempt starts and its message only waits for the receiver. Returns the function to call when the attempt ends. */
 export type OnAttempt = () => () => void;
 
 export type InFlightMessages = ReturnType<typeof makeInFlightMessages>;
 
-/** Creates an empty record of messages in flight. */
+/** Creates a counter for messages in flight. */
 export function makeInFlightMessages() {
   let messages = 0;
   let started = 0;
@@ -40,7 +40,7 @@ export function makeInFlightMessages() {
     return messages;
   }
 
-  /** Returns the number of all messages of the invocation. */
+  /** Returns the total number of messages in the invocation. */
   function countStarted(): number {
     return started;
   }

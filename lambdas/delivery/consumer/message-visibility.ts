@@ -25,7 +25,7 @@ export interface MessageVisibility {
   hide(record: SQSRecord, milliseconds: number): Promise<void>;
 }
 
-/** Returns the loggable fields of a message's event, as far as they are valid. Never throws. */
+/** Returns the valid loggable fields of a message's event. Never throws. */
 export type DescribeMessage = (record: SQSRecord) => {
   readonly deliveryId?: string | undefined;
   readonly account?: string | undefined;
@@ -42,7 +42,7 @@ export function makeMessageVisibility({
 }: {
   readonly sqs: Pick<SQSClient, 'send'>;
   readonly queueUrl: string;
-  /** Describes a message for the log, because before a delivery is stored, operators can find its event only by these fields. */
+  /** Describes a message for the log. Until a delivery is stored, operators can find its event only by these fields. */
   readonly describe: DescribeMessage;
   readonly turn: Turn;
 } & DeliveryTelemetry): MessageVisibility {
@@ -79,7 +79,7 @@ export function makeMessageVisibility({
   }
 
   async function hideTogether(): Promise<void> {
-    await turn(); // hides the messages of one turn with shared calls
+    await turn(); // messages from one turn of the event loop share calls
     const messages = waiting;
     waiting = [];
     nextCalls = undefined;
@@ -115,10 +115,9 @@ export function makeMessageVisibility({
   }
 }
 
-/** The time in seconds for which a shed message is hidden. In that time, receivers that respond free slots. */
+/** The time in seconds for which a shed message is hidden. During this time, other attempts may free slots. */
 const shedSeconds = 1;
 
-/** A message to hide, and the time in seconds. */
 interface HiddenMessage {
   readonly record: SQSRecord;
   readonly seconds: number;

@@ -26,11 +26,11 @@ import type { WebhookState } from './webhook-state.ts';
 
 /**
  * Processes a due delivery. Makes the attempt, stores the outcome and sends the message of the next attempt. Cancels the delivery if its
- * webhook is gone, and holds it if its webhook is suspended (except a test). Moves an attempt that belongs to another lane to that lane,
- * on the same schedule.
+ * webhook is gone, and holds it if its webhook is suspended (except a test). Moves an attempt to another lane if it belongs there. The
+ * schedule does not change.
  *
- * Attempts are made at least once. If the process dies between the POST and the write of its outcome, the attempt is repeated with the
- * same `webhook-id`. Throws if a required write or message fails.
+ * Attempts are made at least once. If the process dies between the POST and the write of its outcome, the attempt is repeated with the same
+ * `webhook-id`. Throws if a required write or message fails.
  */
 export type ProcessDelivery = (
   delivery: Delivery,
@@ -39,14 +39,13 @@ export type ProcessDelivery = (
   message: InFlightMessage,
 ) => Promise<void>;
 
-/** An admitted message. */
 export interface InFlightMessage extends Pick<AdmittedMessage, 'mayAttempt'> {
   /** Returns whether other messages may be waiting for this message's slot. */
   readonly isBusy: () => boolean;
   readonly onAttempt?: OnAttempt | undefined;
 }
 
-/** Returns an admitted message that a consumer has in flight. */
+/** Combines an admitted message with the state of its consumer. */
 export function inFlightMessage({ mayAttempt, isBusy }: AdmittedMessage, consumer?: ConsumerState): InFlightMessage {
   return { mayAttempt, isBusy: () => isBusy(consumer?.hasStopped() ?? false), onAttempt: consumer?.onAttempt };
 }
@@ -77,8 +76,8 @@ export function makeProcessDelivery(
     const reason = skipReason(delivery, webhook);
     if (!webhook || reason) return skipDelivery(delivery, reason ?? 'cancelled', storeChange, dependencies);
 
-    const other = otherLaneFor(delivery, webhook, slowness);
-    if (other !== undefined) return move(delivery, storeChange, other);
+    const otherLane = otherLaneFor(delivery, webhook, slowness);
+    if (otherLane !== undefined) return move(delivery, storeChange, otherLane);
     if (!message.mayAttempt) return defer(delivery, webhook, storeChange);
 
     const outcome = await makeAttempt(delivery, webhook, slowness, message);
@@ -88,11 +87,13 @@ export function makeProcessDelivery(
 
   async function suspendThenStore(
     delivery: Delivery,
-    attempted: AttemptOutcome,
+    initialOutcome: AttemptOutcome,
     webhook: Webhook,
     storeChange: StoreChange,
   ): Promise<Stored | undefined> {
-    const outcome = isTest(delivery) ? attempted : await health.suspendIfGone(webhook, attempted, delivery.id);
+    const outcome = isTest(delivery)
+      ? initialOutcome
+      : await health.suspendIfGone(webhook, initialOutcome, delivery.id);
     const after = applyOutcome(delivery, outcome);
     const isExhausted = outcome.outcome === 'failed' && after.state === 'failed' && !isTest(delivery);
     if (isExhausted) await health.suspendIfFailing(webhook, after);
@@ -100,7 +101,7 @@ export function makeProcessDelivery(
     return isStored ? { after, outcome } : undefined;
   }
 
-  /** Stores an outcome, or logs it if that fails, because until the first outcome is stored, only the log has a record of the POST. */
+  /** Stores an outcome. If that fails, logs the outcome, because the log may contain the only record of the POST. */
   async function storeOrLog<Result>(
     delivery: Delivery,
     { record }: AttemptOutcome,
@@ -109,13 +110,13 @@ export function makeProcessDelivery(
     try {
       return await store();
     } catch (error) {
-      const described = { ...describeDelivery(delivery), ...describeAttempt(record), ...describeError(error) };
-      log.error('delivery.outcome_not_stored', described);
+      const fields = { ...describeDelivery(delivery), ...describeAttempt(record), ...describeError(error) };
+      log.error('delivery.outcome_not_stored', fields);
       throw error;
     }
   }
 
-  /** Reports a stored outcome, sends the next message, and records the webhook's health, which a later attempt can also record. */
+  /** Reports a stored outcome, sends the next message, and finally records the webhook's health, which a later attempt can also record. */
   async function reportAndSendNext(before: Delivery, { after, outcome }: Stored, webhook: Webhook): Promise<void> {
     report(before, after, outcome, webhook);
     await sendNext(outcome.outcome === 'given_up' ? queues.slow : queues.retry, after, dependencies);
@@ -138,7 +139,7 @@ export function makeProcessDelivery(
     log.info('delivery.moved', { ...describeDelivery(delivery), lane: to });
   }
 
-  /** Defers a delivery if its webhook has used its share of the slots. The delivery waits like a retry, but is not charged. */
+  /** Defers a delivery, because its webhook has used its slots. The delivery waits like a retry, but no attempt is charged. */
   async function defer(delivery: Delivery, webhook: Webhook, storeChange: StoreChange): Promise<void> {
     if (isTooOld(delivery, now())) return health.failTooOld(delivery, webhook, storeChange);
     const isSlowLane = lane === 'slow';

@@ -41,7 +41,7 @@ export function makeQueueReceiver({
     }
   }
 
-  /** Deletes messages, ten per call. A message that was not deleted returns later and is dropped as stale. Never throws. */
+  /** Deletes messages in calls of ten. A message that was not deleted returns later and is dropped as stale. Never throws. */
   async function deleteAll(records: readonly SQSRecord[]): Promise<void> {
     await Promise.all(chunksOf(records, receiveBatch).map(deleteBatch));
   }

@@ -13,13 +13,13 @@ import { type InFlightMessage, inFlightMessage, type ProcessDelivery } from './p
 import type { FindWebhookState } from './webhook-state.ts';
 
 /**
- * Returns the function that makes the attempt that a message of the retry or slow queue refers to. The function parses the message, admits
- * it, reads the delivery and its webhook, and processes the delivery. It drops a message if its attempt is already recorded.
+ * Returns the function that processes a message from the retry or slow queue. The function admits the message, reads the delivery and its
+ * webhook, and processes the delivery. It drops a message if its attempt is already recorded.
  */
 export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
   const { admit, findWebhookState, processDelivery, store } = dependencies;
   const { moveToDeadLetters, attemptTimeoutMs, now, log } = dependencies;
-  /** The attempts in flight. If a lane lags, the sweeper resends messages of waiting attempts, and copies may arrive together. */
+  /** The attempts in flight. The sweeper resends overdue messages in a lane that lags, so copies may arrive together. */
   const inFlight = new Set<string>();
 
   return async function retry(record, consumer) {
@@ -49,7 +49,7 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     });
   };
 
-  /** Retries with the current delivery if it changed before it was moved, held or ended, because there may be no other message. */
+  /** Retries with the current delivery if another process changed it first, because there may be no other message. */
   async function attemptDelivery(message: AttemptMessage, inFlight: InFlightMessage): Promise<RecordOutcome> {
     for (let tries = 1; ; tries++) {
       try {
@@ -92,7 +92,6 @@ interface RetryDependencies extends Pick<DeliveryTelemetry, 'log'> {
   readonly store: Pick<DeliveryStore, 'update'>;
   /** Throws if the dead-letter queue rejects the message. */
   readonly moveToDeadLetters: MoveToDeadLetters;
-  /** The timeout of an attempt, in milliseconds. */
   readonly attemptTimeoutMs: number;
   readonly now: Clock;
 }
@@ -105,7 +104,7 @@ function parseAttemptMessage(body: string): AttemptMessage | undefined {
   }
 }
 
-/** Thrown if a delivery has changed since it was read, without an outcome of its attempt. */
+/** Thrown if a delivery has changed since it was read, but its attempt has no outcome yet. */
 class DeliveryChangedError extends Error {
   override readonly name = 'DeliveryChangedError';
 }

@@ -14,8 +14,8 @@ export interface WebhookState {
 export type FindWebhookState = ReturnType<typeof makeFindWebhookState>;
 
 /**
- * Returns the function that reads the webhook's state, and the delivery if it is stored, in one round trip. The read is consistent and
- * uncached, so changes to a webhook apply from its next attempt.
+ * Returns the function that reads the webhook's state, and the delivery if it is stored, in one round trip. The read is strongly consistent
+ * and uncached, so changes to a webhook apply from its next attempt.
  */
 export function makeFindWebhookState(
   store: Pick<DeliveryStore, 'readWith'>,

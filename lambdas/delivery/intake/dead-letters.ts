@@ -23,7 +23,7 @@ export function makeMoveToDeadLetters({
   log,
 }: {
   readonly sqs: Pick<SQSClient, 'send'>;
-  /** The queue of the messages. */
+  /** The queue that contains the messages. */
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
 } & Pick<DeliveryTelemetry, 'log'>): MoveToDeadLetters {

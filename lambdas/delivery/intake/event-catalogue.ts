@@ -4,8 +4,8 @@ import type { EventField } from './event-field.ts';
 import { type EventLink, type EventRow, makeEventFormat } from './event-format.ts';
 
 /**
- * The fields that events may have in addition to their envelope, in the order of the documentation. A row defines everything about a
- * field. The schemas, documentation, tests and command-line options are generated from the rows.
+ * The fields that events may have in addition to their envelope, in the order of the documentation. The schemas, documentation, tests and
+ * command-line options are generated from the rows.
  */
 const eventFields = {
   id_demanda: { kind: 'integer', example: 10, description: 'The demand', option: 'demand' },

@@ -32,7 +32,7 @@ export type EventValues<FieldName extends string = string> = {
 export type EventFormat = ReturnType<typeof makeEventFormat>;
 
 /**
- * Creates the format of a catalogue's events, which consists of their messages, the bodies of their deliveries, and the schemas of both.
+ * Creates the messages and delivery bodies of a catalogue's events, and the schemas for both.
  *
  * @throws {Error} if a link uses a field that is optional or not an integer.
  */
@@ -127,6 +127,6 @@ const envelope = {
     z.refine(id => !isReservedAccount(id), notAccount),
     z.meta({ not: { const: smokeAccount } }),
   ),
-  /** The publisher's idempotency id. */
+  /** The publisher's idempotency key. */
   id: z.optional(textSchema({ maxLength: 128 })),
 };

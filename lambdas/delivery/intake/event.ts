@@ -10,7 +10,7 @@ export interface RejectedMessage {
   readonly detail: string;
 }
 
-/** The result of parsing a message of the events queue. */
+/** The result of parsing a message from the events queue. */
 export type ParsedMessage =
   | { readonly outcome: 'event'; readonly event: BusinessEvent }
   | ({ readonly outcome: 'rejected' } & Partial<RejectedEvent> & RejectedMessage);
@@ -36,14 +36,14 @@ export function sampleBody(eventName: EventName, demandsUrl: string): string {
   return businessEvents.body(eventName, businessEvents.sampleValues, demandsUrl);
 }
 
-/** Returns whether two bodies are equal except for the link, because a change of the stage's base URL changes the link. */
+/** Returns whether two bodies are equal except for the link, which changes with the stage's base URL. */
 export function haveSameContent(stored: string, copy: string): boolean {
   return stored === copy || withoutLink(stored) === withoutLink(copy);
 }
 
 /**
- * Parses a message of the events queue. Uses `messageId` if the publisher set no `id`, because it is the same each time the queue delivers
- * the message.
+ * Parses a message from the events queue. If the publisher set no `id`, uses `messageId`, which is the same each time SQS delivers the
+ * message.
  *
  * @param events - the event format. Only tests pass another format.
  */
@@ -58,18 +58,18 @@ export function parseEventMessage(
     return rejected('malformed', 'the message is not a JSON object');
   }
   const eventName = 'event' in message ? message.event : undefined;
-  const known = rejectedEvent(message, messageId);
+  const identity = rejectedEvent(message, messageId);
   if (eventName === undefined) {
     const hint = envelopeHint(message);
     const absent = hint === '' ? events.requiredFields.filter(field => !Object.hasOwn(message, field)) : []; // the envelope may contain them
     const problems = ['event', ...absent].map(field => `${field}: ${missing}`).join('; ');
-    return rejected('malformed', `${problems}${hint}`, known);
+    return rejected('malformed', `${problems}${hint}`, identity);
   }
   if (typeof eventName !== 'string') {
-    return rejected('malformed', `event: must be a string${envelopeHint(message)}`, known);
+    return rejected('malformed', `event: must be a string${envelopeHint(message)}`, identity);
   }
   if (!isEventName(eventName)) {
-    return rejected('unknown_event', `event: must be one of ${EVENT_NAMES.join(', ')}`, known);
+    return rejected('unknown_event', `event: must be one of ${EVENT_NAMES.join(', ')}`, identity);
   }
 
   const schema = isSmokeTest(message) ? events.smokeMessageSchema(eventName) : events.messageSchemas[eventName];
@@ -79,7 +79,7 @@ export function parseEventMessage(
       const isPresent = Object.hasOwn(message, field);
       return `${String(field)}: ${isPresent ? problem : missing}`;
     });
-    return rejected('malformed', problems.join('; '), known);
+    return rejected('malformed', problems.join('; '), identity);
   }
   const { id_conta: accountId, id: publisherId } = parsed.data;
   return {
@@ -109,8 +109,8 @@ export interface BusinessEvent {
 export const smokeTestIdLength = 22;
 
 /**
- * Returns whether a message has the form of a smoke test. Other messages for its account, such as those sent by mistake, are rejected. A
- * message that imitates the form can reach only the receiver of the smoke test.
+ * Returns whether a message has the form of a smoke test. Other messages for the smoke test's account are rejected. A message that imitates
+ * the form can reach only the smoke test's receiver.
  */
 function isSmokeTest(message: object): boolean {
   const { id_conta, id } = message as Readonly<Record<string, unknown>>;
@@ -134,11 +134,11 @@ function parseJson(text: string): unknown {
   }
 }
 
-function rejected(reason: RejectedMessage['reason'], detail: string, known?: RejectedEvent): ParsedMessage {
-  return { outcome: 'rejected', reason, detail, ...known };
+function rejected(reason: RejectedMessage['reason'], detail: string, identity?: RejectedEvent): ParsedMessage {
+  return { outcome: 'rejected', reason, detail, ...identity };
 }
 
-/** Returns the valid ids and names in a rejected message. They help its publisher to find it. */
+/** Returns the valid ids and names in a rejected message, which help the publisher find the message. */
 function rejectedEvent(message: object, messageId: string): RejectedEvent {
   const { id_conta, event, id = messageId } = message as Readonly<Record<string, unknown>>;
   const isText = (value: unknown): value is string => typeof value === 'string';
@@ -150,7 +150,7 @@ function rejectedEvent(message: object, messageId: string): RejectedEvent {
   };
 }
 
-/** Returns a hint if a service wrapped the event in an envelope, which its fields identify. */
+/** Returns a hint if the fields show that a service wrapped the event in an envelope. */
 function envelopeHint(message: object): string {
   const hint = Object.entries(envelopeHints).find(([names]) => names.split(',').every(name => name in message))?.[1];
   return hint === undefined ? '' : `; ${hint}`;

@@ -14,10 +14,10 @@ export interface Origin {
 export function originOf({ messageId, sentTimestamp, attribute }: ReceivedMessage): Origin {
   const times = [Number(sentTimestamp || Number.NaN), Date.parse(attribute(sentAtAttribute) ?? '')];
   const originalId = attribute(messageIdAttribute) ?? '';
-  const known = times.filter(time => !Number.isNaN(time));
+  const validTimes = times.filter(time => !Number.isNaN(time));
   return {
     messageId: messageIdForm.test(originalId) ? originalId : messageId,
-    sentAt: known.length === 0 ? undefined : Math.min(...known),
+    sentAt: validTimes.length === 0 ? undefined : Math.min(...validTimes),
   };
 }
 

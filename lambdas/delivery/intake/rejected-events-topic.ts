@@ -1,7 +1,7 @@
 import type { Publish } from '../../platform/aws/topic.ts';
 import type { RejectionNotice } from './rejection-notice.ts';
 
-/** Publishes a notice to the topic of rejected events. Throws if the topic rejects it. */
+/** Publishes a notice to the topic for rejected events. Throws if the topic rejects it. */
 export type PublishNotice = (notice: RejectionNotice) => Promise<void>;
 
 /** Creates the publisher of notices. Subscriptions can filter by the attributes `sender` and `reason`. */

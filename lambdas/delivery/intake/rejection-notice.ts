@@ -1,14 +1,12 @@
 import * as z from 'zod/mini';
 
 /*
- * The notices on the topic of rejected events. Publishers read notices, so the schema is part of the public interface. A notice contains
+ * The notices on the topic for rejected events. Publishers read notices, so the schema is part of the public interface. A notice contains
  * only the publisher's `id` of the message. A dropped copy of an event with different fields causes a notice, but no dead-letter message.
  */
 
-/** The reason why an event was rejected. */
 const rejectionReason = z.enum(['malformed', 'unknown_event', 'id_reused']);
 
-/** A notice of one rejected event. */
 export const rejectionNotice = z.object({
   /** The message id that SQS returned to the publisher. */
   messageId: z.string(),

@@ -4,7 +4,7 @@ import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { PublishNotice } from './rejected-events-topic.ts';
 import type { RejectionNotice, RejectionReason } from './rejection-notice.ts';
 
-/** The maximum number of notices of rejected events that one process sends per reason and minute. */
+/** The maximum number of notices about rejected events that one process sends per reason and minute. */
 export const noticesPerMinute = 10;
 
 export type RejectionNotices = ReturnType<typeof makeRejectionNotices>;
@@ -25,7 +25,7 @@ export function makeRejectionNotices(
 
   return { add, settled };
 
-  /** Starts to send a notice, unless the limit of this minute is reached. */
+  /** Starts sending a notice, unless the limit of this minute is reached. */
   function add(notice: RejectionNotice): void {
     const { reason } = notice;
     const minute = Math.floor(now() / 60_000);
@@ -37,7 +37,7 @@ export function makeRejectionNotices(
     inFlight.add(sent);
   }
 
-  /** Resolves when every notice was sent or has failed. The invocation must wait for it. */
+  /** Resolves when every notice was sent or has failed. The invocation must wait for this promise. */
   async function settled(): Promise<void> {
     while (inFlight.size > 0) await Promise.all(inFlight);
   }

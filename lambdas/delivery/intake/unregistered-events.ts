@@ -12,8 +12,9 @@ import { headKey } from '../store/head-key.ts';
 export type UnregisteredEvents = ReturnType<typeof makeUnregisteredEvents>;
 
 /**
- * Creates the store of events without a webhook. Item `without-webhook#<accountId>` of table `Deliveries` contains the latest time of each
- * such event, in milliseconds since the epoch. A process writes once an hour per account and event. Messages do not wait for the write.
+ * Creates the store of events without a webhook. Item `without-webhook#<accountId>` in table `Deliveries` contains the latest time of each
+ * such event, in milliseconds since the epoch. A process writes at most once an hour per account and event. Messages do not wait for the
+ * write.
  */
 export function makeUnregisteredEvents({
   dynamo,
@@ -27,7 +28,7 @@ export function makeUnregisteredEvents({
   const writes = new Set<Promise<void>>();
   return { record, settled };
 
-  /** Starts to record an event that was accepted at `acceptedAt`. */
+  /** Starts recording an event that was accepted at `acceptedAt`. */
   function record(accountId: string, eventName: EventName, acceptedAt: number): void {
     const key = `${accountId}#${eventName}`;
     if (isReservedAccount(accountId) || acceptedAt < (notBefore.get(key) ?? 0)) return;

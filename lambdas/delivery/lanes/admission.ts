@@ -32,14 +32,14 @@ export interface AdmittedMessage {
  * Decides whether to admit a message of an account's event.
  *
  * @param receiveCount - the number of times the message has been received
- * @param isRequested - true for a test or an expedited attempt. A person waits for it, and the API limits such requests
+ * @param isRequested - true for a test or an expedited attempt, for which a user is waiting
  */
 export type Admit = (owner: SlownessOwner, receiveCount: number, isRequested?: boolean) => Admission;
 
 /**
- * Returns the admission of a process. Messages beyond their webhook's slots are shed without a read, with one call for ten messages. A
- * message that was shed several times is admitted, so every event is stored soon. In the slow lane, requested attempts have reserved slots
- * and are shed until one is free. A deferral would delay them by one to two times their age.
+ * Creates the admission control of a process. It sheds messages beyond their webhook's slots without a read, ten messages per call. It admits
+ * a message that was shed several times, so every event is stored soon. In the slow lane, it sheds requested attempts until one of their
+ * reserved slots is free, because a deferral would delay them by one to two times their age.
  */
 export function makeAdmission({ limit, lane }: { readonly limit: ConcurrencyLimit; readonly lane: Lane }): Admit {
   return function admit(owner, receiveCount, isRequested = false) {

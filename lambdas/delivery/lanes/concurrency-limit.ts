@@ -1,6 +1,6 @@
 /**
- * The maximum number of messages in flight in one process of a consumer, by lane. In the fast lanes, it leaves capacity for others while 50
- * webhooks hang with five attempts each (`npm run world -- --isolation`, ADR 10).
+ * The maximum number of messages in flight in one process of a consumer, by lane. In the fast lanes, the limit leaves capacity for other
+ * webhooks while 50 webhooks hang with five attempts each (`npm run world -- --isolation`, ADR 10).
  */
 export const attemptsPerProcess = { first: 300, retry: 300, slow: 500 } as const;
 
@@ -13,9 +13,9 @@ export type SlotsOf = (webhook: InFlightWebhook) => number;
 interface InFlightWebhook {
   /** The number of webhooks that have messages in flight. */
   readonly webhooks: number;
-  /** The number of messages in flight of other webhooks. */
+  /** The number of other webhooks' messages in flight. */
   readonly othersInFlight: number;
-  /** The number of messages that have finished since the webhook was last not quick. */
+  /** The number of messages that have finished since the webhook last became quick. */
   readonly finished: number;
   /** True unless one of the webhook's messages has been in flight for more than 500 ms. */
   readonly isQuick: boolean;
@@ -24,9 +24,9 @@ interface InFlightWebhook {
 }
 
 /**
- * Returns the number of slots in the fast lanes, which is 25, or 5 if other webhooks have ten messages in flight. A quick webhook gains a
- * slot with each finished message, up to 100 slots, so a burst to a healthy receiver is not limited. It gains fewer slots if other webhooks
- * have more messages in flight.
+ * Returns the number of slots in the fast lanes, which is 25, or 5 if other webhooks have at least ten messages in flight. A quick webhook
+ * gains a slot with each finished message, up to 100 slots, so a burst to a healthy receiver is not limited. It gains fewer slots if other
+ * webhooks have more messages in flight.
  */
 export function fastLaneSlots({ othersInFlight, finished, isQuick }: InFlightWebhook): number {
   if (othersInFlight >= busyOthers) return slotsWithBusyOthers;
@@ -40,8 +40,8 @@ const slotsWithBusyOthers = 5;
 const busyOthers = 10;
 
 /**
- * Returns the function that computes the slots in the slow lane. All processes of the lane together have at most 120 attempts of a webhook
- * in flight. A sixth of the slots, at least one per process, is reserved for requested attempts, so they need not wait for a backlog.
+ * Returns the function that computes the slots in the slow lane. All processes of the lane together make at most 120 concurrent attempts for
+ * a webhook. A sixth of the slots, at least one per process, is reserved for requested attempts, so they need not wait for a backlog.
  */
 export function slowLaneSlots(slowConcurrency: number): SlotsOf {
   return function slotsOf({ webhooks, isRequested }) {
@@ -83,8 +83,8 @@ export function makeConcurrencyLimit(slotsOf: SlotsOf, capacity: number, elapsed
   }
 
   /**
-   * Returns whether the process should receive this many more messages. They probably belong to the webhooks in flight. If that is a single
-   * quick webhook, the process waits until it has enough free slots. Behind a slower webhook, messages of others may be waiting.
+   * Returns whether the process should receive this many more messages, which probably belong to the webhooks in flight. For a single quick
+   * webhook, the process waits for enough free slots. Behind a slower webhook, messages for others may be waiting.
    */
   function hasCapacityFor(more: number): boolean {
     const [slots, another] = inFlight.values();

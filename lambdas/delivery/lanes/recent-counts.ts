@@ -2,43 +2,43 @@ import { slownessWindow } from './slowness.ts';
 
 export type RecentCounts = ReturnType<typeof makeRecentCounts>;
 
-/** Creates empty counts of the last minute. They exist only in this process. */
+/** Creates counts for the last minute in the memory of this process. */
 export function makeRecentCounts() {
-  const byKey = new Map<string, Piece[]>();
+  const byKey = new Map<string, Bucket[]>();
   return { add, take };
 
   function add(key: string, now: number): void {
-    const number = Math.floor(now / pieceLength);
-    const counted = byKey.get(key) ?? [];
-    const last = counted.at(-1);
+    const number = Math.floor(now / bucketLength);
+    const keyBuckets = byKey.get(key) ?? [];
+    const last = keyBuckets.at(-1);
     if (last?.number === number) {
       last.count += 1;
       return;
     }
-    counted.push({ number, count: 1 });
-    if (counted.length > pieces + 1) counted.shift();
-    byKey.set(key, counted);
+    keyBuckets.push({ number, count: 1 });
+    if (keyBuckets.length > buckets + 1) keyBuckets.shift();
+    byKey.set(key, keyBuckets);
     const oldest = byKey.size > maxKeys ? byKey.keys().next().value : undefined;
     if (oldest !== undefined) byKey.delete(oldest);
   }
 
   /** Returns the count of the last minute, and resets it. */
   function take(key: string, now: number): number {
-    const first = Math.floor(now / pieceLength) - pieces + 1;
-    const counted = byKey.get(key) ?? [];
+    const first = Math.floor(now / bucketLength) - buckets + 1;
+    const keyBuckets = byKey.get(key) ?? [];
     byKey.delete(key);
-    return counted.reduce((sum, { number, count }) => (number >= first ? sum + count : sum), 0);
+    return keyBuckets.reduce((sum, { number, count }) => (number >= first ? sum + count : sum), 0);
   }
 }
 
-interface Piece {
+interface Bucket {
   readonly number: number;
   count: number;
 }
 
-/** The number of pieces into which the last minute is divided. */
-const pieces = 6;
-const pieceLength = slownessWindow / pieces;
+/** The number of buckets into which the last minute is divided. */
+const buckets = 6;
+const bucketLength = slownessWindow / buckets;
 
 /** The maximum number of keys. The oldest key is removed first. */
 const maxKeys = 10_000;

@@ -4,7 +4,7 @@ import type { EventName } from '../../webhooks/webhook.ts';
 import type { ReadSlowSince } from '../../webhooks/webhook-handlers.ts';
 import { headKey } from '../store/head-key.ts';
 
-/** The owner of slowness is the event, not the registration, so a new registration remains as slow as the previous one. */
+/** The owner of a slowness item is an account's event, not a registration, so a new registration is as slow as the previous one. */
 export interface SlownessOwner {
   readonly accountId: string;
   readonly eventName: EventName;
@@ -18,7 +18,7 @@ export function slownessId({ accountId, eventName }: SlownessOwner): string {
   return `${slownessPrefix}#${accountId}#${eventName}`;
 }
 
-/** Creates the reader of the times since which the attempts of events are made in the slow lane. */
+/** Creates the function that returns since when attempts for events have been made in the slow lane. */
 export function makeSlowSinceReader({ dynamo, table }: Omit<StoreParts, 'now'>): ReadSlowSince {
   return async function readSlowSince(owners) {
     if (owners.length === 0) return [];

@@ -6,9 +6,8 @@ import { type SlownessOwner, slownessId } from './slow-since.ts';
 import type { Slowness } from './slowness.ts';
 
 /*
- * Item `slowness#<accountId>#<eventName>` of table `Deliveries` contains the slowness of the receiver of an account's event. The item belongs
- * to the event and not to the registration, so neither a PUT nor a new registration shortens the slowness. A change reads the item and
- * writes it only if `version` has not changed.
+ * Item `slowness#<accountId>#<eventName>` in table `Deliveries` contains the slowness of an event's receiver. Neither a PUT nor a new
+ * registration shortens the slowness. A change is written only if `version` has not changed since the read.
  */
 
 interface StoredSlowness extends Slowness {
@@ -23,7 +22,7 @@ export function slownessOf(item: Item | undefined): StoredSlowness {
   return { tallies, version, slowSince, reachedAt, hold, endedAt } as StoredSlowness;
 }
 
-/** Creates the store of table `Deliveries`. All reads are consistent. */
+/** Creates the store of slowness items. All reads are strongly consistent. */
 export function makeSlownessStore({ dynamo, table, now }: StoreParts) {
   return { change };
 
@@ -54,10 +53,10 @@ export function makeSlownessStore({ dynamo, table, now }: StoreParts) {
   }
 }
 
-/** The maximum number of tries of a change while other processes change the item. */
+/** The maximum number of tries for a change while other processes change the item. */
 const maxTries = 6;
 
-/** Returns the expiry of an item, which is 40 days after its last write and thus long after the last delivery has ended. */
+/** Returns the expiry of an item in seconds since the epoch. It is 40 days after the last write, long after the last delivery has ended. */
 function expiryAt(moment: number): number {
   return Math.ceil(moment / 1_000) + 40 * 24 * 60 * 60;
 }

@@ -73,26 +73,26 @@ export function makeSlownessTracker({
    * (see `SlownessStore.change`), or `undefined` if the store failed.
    */
   async function change(owner: SlownessOwner, apply: Parameters<SlownessStore['change']>[1]) {
-    const described = { account: owner.accountId, event: owner.eventName };
+    const fields = { account: owner.accountId, event: owner.eventName };
     let wasSlow = false;
     try {
       const stored = await store.change(owner, slowness => {
         wasSlow = isSlow(slowness);
         return apply(slowness);
       });
-      if (wasSlow && !isSlow(stored)) log.info('webhook.quick_again', described);
+      if (wasSlow && !isSlow(stored)) log.info('webhook.quick_again', fields);
       if (!wasSlow && isSlow(stored)) {
-        log.warn('webhook.slow', { ...described, holdMs: stored.hold });
+        log.warn('webhook.slow', { ...fields, holdMs: stored.hold });
       }
       return stored;
     } catch (error) {
-      log.error('webhook.slowness_not_stored', { ...described, ...describeError(error) });
+      log.error('webhook.slowness_not_stored', { ...fields, ...describeError(error) });
       return undefined;
     }
   }
 }
 
-/** The data that this process stores about a webhook. */
+/** The in-memory state of a webhook. */
 interface TrackedWebhook {
   storingSlow: Promise<void> | undefined;
   /** The time of the last write after which the webhook was slow. */
@@ -102,5 +102,5 @@ interface TrackedWebhook {
 /** The maximum number of webhooks that a process stores. The oldest is removed first. */
 const maxTracked = 10_000;
 
-/** The minimum time between two writes for a slow webhook, in milliseconds. Without it, each hanging attempt would write. */
+/** The minimum time between two writes for a slow webhook, in milliseconds. Otherwise, each hanging attempt would cause a write. */
 const slownessRenewal = 5_000;

@@ -4,15 +4,13 @@ export const slownessWindow = 60_000;
 /** The share of slow attempts within the window that makes a webhook slow. */
 const slowShare = 0.1;
 
-/*
- * The rules that decide which webhooks are slow. The attempts of slow webhooks are made in the slow lane. All functions are pure.
- */
+/* The rules that determine which webhooks are slow. All functions are pure. */
 
 /** The slowness of the receiver of an account's event. Times are in milliseconds since the epoch. */
 export interface Slowness {
-  /** The attempts of the last minute, oldest first. Quick attempts are stored only together with slow attempts. */
+  /** The attempts in the last minute, oldest first. Quick attempts are stored only together with slow attempts. */
   readonly tallies: readonly AttemptTally[];
-  /** The time since which attempts are made in the slow lane. */
+  /** The time since which attempts have been made in the slow lane. */
   readonly slowSince?: number | undefined;
   /** The time at which slow attempts last reached their share (`slowShare`). */
   readonly reachedAt?: number | undefined;
@@ -37,7 +35,7 @@ export function withSlowAttempts(slowness: Slowness, added: { slow: number; quic
   return reachesShare(tallies) ? slowedDown(tallied, now) : tallied;
 }
 
-/** Returns whether a quick response now ends the slowness. */
+/** Returns whether a quick response at this time ends the slowness. */
 export function mayRecover({ slowSince, reachedAt = 0, hold = minHold }: Slowness, now: number): boolean {
   return slowSince !== undefined && now >= reachedAt + hold;
 }
@@ -47,9 +45,9 @@ export function recovered(slowness: Slowness, now: number): Slowness {
   return { ...slowness, tallies: [], slowSince: undefined, endedAt: now };
 }
 
-/** The attempts that ended or became slow in one piece of the window. */
+/** The attempts that ended or became slow in one bucket of the window. */
 interface AttemptTally {
-  /** The start of the piece. */
+  /** The start of the bucket. */
   readonly at: number;
   readonly slow: number;
   readonly quick: number;
@@ -84,7 +82,7 @@ function slowedDown(slowness: Slowness, now: number): Slowness {
   };
 }
 
-/** The length of a piece of the window in milliseconds, which limits the number of tallies. */
+/** The length of a bucket in milliseconds, which limits the number of tallies. */
 const tallyLength = 5_000;
 
 /** The minimum number of slow attempts in the window that make a webhook slow, if they also reach `slowShare`. */
@@ -93,7 +91,6 @@ const minSlowAttempts = 2;
 /** The minimum time for which a webhook remains slow after slow attempts last reached their share. Each relapse doubles it. */
 const minHold = 60_000;
 
-/** The maximum hold, which limits the doubling. */
 const maxHold = 60 * 60_000;
 
 /** A relapse is a new slowness within this time after the previous one ended. */

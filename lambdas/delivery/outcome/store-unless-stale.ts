@@ -1,10 +1,10 @@
 import type { Delivery } from '../delivery.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 
-/** Stores a change of a delivery. Returns false if the change of another copy of the message was stored first. */
+/** Stores a changed delivery. Returns false if the change from another copy of the message was stored first. */
 export type StoreChange = (after: Delivery) => Promise<boolean>;
 
-/** Stores a change of a delivery. Logs a stale message and returns false if the change of another copy was stored first. */
+/** Stores a changed delivery. Logs a stale message and returns false if the change from another copy was stored first. */
 export async function storeUnlessStale(
   before: Delivery,
   after: Delivery,

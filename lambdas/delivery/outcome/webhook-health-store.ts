@@ -24,8 +24,8 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
 
   /**
    * Stores the first success after failures. If the failures were announced, the success is also announced, unless the webhook is suspended.
-   * Returns false if another process stored the success, or if the failures were announced in the meantime. In the second case, the next
-   * success is announced.
+   * Returns false if another process stored the success or announced the failures first. After such an announcement, the next success is
+   * announced.
    */
   function recovered(webhook: Webhook, trigger: Trigger): Promise<boolean> {
     const { failingSince, announcedSince: since } = webhook;
@@ -38,7 +38,7 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
     });
   }
 
-  /** Announces that the webhook has been failing for at least `mark`. Returns false if another process has already announced this. */
+  /** Announces that the webhook has failed for `mark` milliseconds. Returns false if another process has already announced this. */
   async function announceFailing(webhook: Webhook, mark: number, trigger: Trigger): Promise<boolean> {
     const { failingSince } = webhook;
     if (failingSince === undefined) return false;
@@ -51,8 +51,8 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
   }
 
   /**
-   * Suspends the webhook because its receiver returned 410, with an announcement. Returns `suspended_already` if it was already suspended, or
-   * `outdated` if it was registered again, replaced or reactivated since the attempt read it.
+   * Suspends the webhook because its receiver returned 410, and announces the suspension. Returns `suspended_already` if it was already
+   * suspended, or `outdated` if it was registered again, replaced or reactivated since the attempt read it.
    */
   async function suspendGone(
     webhook: Webhook,
@@ -69,7 +69,7 @@ export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
     return isOutdated ? 'outdated' : 'suspended_already';
   }
 
-  /** Suspends a webhook that has had no success since the attempt read it, with an announcement. */
+  /** Suspends a webhook that has had no success since the attempt read it, and announces the suspension. */
   function suspendFailing(webhook: Webhook, trigger: Trigger): Promise<boolean> {
     return change(webhook, {
       ...suspension('no_success', trigger, { announcedSince: webhook.failingSince }),
@@ -110,6 +110,6 @@ function isUnchanged({ webhookId, resetAt }: Webhook): Expression {
 }
 
 /** Returns the condition that an attribute is unchanged since it was read. */
-function hasValue(name: string, read: number | undefined): Expression {
-  return read ? expression`${attribute(name)} = ${read}` : expression`attribute_not_exists(${attribute(name)})`;
+function hasValue(name: string, value: number | undefined): Expression {
+  return value ? expression`${attribute(name)} = ${value}` : expression`attribute_not_exists(${attribute(name)})`;
 }

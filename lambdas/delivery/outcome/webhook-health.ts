@@ -12,10 +12,10 @@ export const suspendAfter = 5 * 24 * 60 * 60_000;
 export type WebhookHealth = ReturnType<typeof makeWebhookHealth>;
 
 /**
- * Creates the tracker of webhook health, which suspends a webhook that keeps failing or returns 410. The tracker writes only changes,
- * because a write per attempt would throttle the item of a busy webhook.
+ * Creates the tracker of webhook health, which suspends a webhook that keeps failing or returns 410. The tracker writes only changes, because
+ * a write per attempt would throttle the item of a busy webhook.
  *
- * A suspension is stored before the outcome that requires it. If the process dies between the two, the next attempt holds the delivery.
+ * A suspension is stored before the outcome that requires it. If the process dies between these writes, the next attempt holds the delivery.
  */
 export function makeWebhookHealth({
   store,

@@ -13,11 +13,11 @@ import type { ReplayStore } from './replay-store.ts';
 /** The interval between the due times of a replay's deliveries, in milliseconds. A replay resends ten deliveries per second. */
 export const replayInterval = 100;
 
-/** Continues a replay for as long as `hasTime` returns true. */
+/** Continues a replay while `hasTime` returns true. */
 export type ContinueReplay = (id: string, hasTime: () => boolean) => Promise<void>;
 
 /**
- * Returns the function with which each sweep continues a running replay. The function sends the deliveries that are due in about one
+ * Returns the function that each sweep calls to continue a running replay. The function sends the deliveries that are due within about one
  * minute. It stops after 10 s, so a large range does not delay other replays, and the next sweep continues.
  */
 export function makeContinueReplay({
@@ -38,7 +38,7 @@ export function makeContinueReplay({
 
 /**
  * Runs a replay until it ends, `maxDeliveries` are sent or `hasTime` returns false. A run may be interrupted at any point, and several
- * processes may run a replay. Returns the replay in its new state, or `undefined` if another replay has replaced it.
+ * processes may run the same replay. Returns the replay in its new state, or `undefined` if another replay has replaced it.
  */
 export type RunReplay = (replay: Replay, maxDeliveries: number, hasTime: () => boolean) => Promise<Replay | undefined>;
 
@@ -56,14 +56,14 @@ export function makeRunReplay(
 
   return async function runReplay(started, maxDeliveries, hasTime) {
     let replay: Replay | undefined = started;
-    let left = maxDeliveries;
+    let remaining = maxDeliveries;
     let dueAt = 0;
-    while (replay?.state === 'running' && left > 0 && mayContinue(replay) && hasTime()) {
+    while (replay?.state === 'running' && remaining > 0 && mayContinue(replay) && hasTime()) {
       if (!(await isWebhookActive(replay))) return end(replay, 'cancelled');
-      const { selected, next } = await readPage(replay, Math.min(left, pageSize));
+      const { selected, next } = await readPage(replay, Math.min(remaining, pageSize));
       const page: Sent = await send(selected, dueAt);
       dueAt = page.dueAt;
-      left -= page.sent;
+      remaining -= page.sent;
       const after: Replay = { ...replay, sent: replay.sent + page.sent, pass: next ? replay.pass : 2, cursor: next };
       if (!next && replay.pass === 2) return end(after, 'completed');
       replay = await replays.save(after);
@@ -126,14 +126,14 @@ interface Sent {
   readonly dueAt: number;
 }
 
-/** The maximum number of deliveries between two saves, which detect a cancellation. The history allows at most 100 per page. */
+/** The maximum number of deliveries between saves, which detect a cancellation. The history allows at most 100 per page. */
 const pageSize = 100;
 
-/** The maximum number of deliveries of a replay that one sweep sends. It is the number that is due in one minute. */
+/** The maximum number of a replay's deliveries that one sweep sends, which is the number due in one minute. */
 const replayPerSweep = 60_000 / replayInterval;
 
 /** The maximum lag of an index in milliseconds, with a safety margin. */
 const maxIndexLag = 10_000;
 
-/** The time in milliseconds after which a sweep starts no further page of a replay. The deliveries of one minute take a few seconds. */
+/** A sweep starts no further page of a replay after this many milliseconds. Sending the deliveries for one minute takes a few seconds. */
 const replayShare = 10_000;

@@ -8,25 +8,25 @@ import { headKey } from '../store/head-key.ts';
 import type { Replay } from './replay.ts';
 
 /*
- * Item `replays#<accountId>#<eventName>` of table `Deliveries` is the latest replay of a webhook. Because it is one item, a conditional
- * write prevents concurrent replays of a webhook. Before the next replay starts, the latest one is copied to the item `past#<replayId>`
- * under the same id.
+ * Item `replays#<accountId>#<eventName>` in table `Deliveries` is the latest replay of a webhook. Because it is one item, a conditional write
+ * prevents concurrent replays of a webhook. Before the next replay starts, the latest one is copied to the item `past#<replayId>` under the
+ * same id.
  *
- * While the replay is running, its item is in index `due`, which each sweep reads. Several processes may run the replay at once, because a
- * conditional write restarts each delivery and changes its state.
+ * While the replay is running, its item is in the `due` index, which each sweep reads. Several processes may run the replay at once, because
+ * a conditional write restarts each delivery and changes its state.
  */
 
 /** The prefix of the ids of replay items in table `Deliveries`. */
 export const replaysPrefix = 'replays';
 
-/** Returns the id of the items of a webhook's replays. */
+/** Returns the id of a webhook's replay items. */
 export function replaysId({ accountId, eventName }: Pick<Replay, 'accountId' | 'eventName'>): string {
   return `${replaysPrefix}#${accountId}#${eventName}`;
 }
 
 export type ReplayStore = ReturnType<typeof makeReplayStore>;
 
-/** Creates the store of replays in table `Deliveries`. Reads are consistent. */
+/** Creates the store of replays in table `Deliveries`. Reads are strongly consistent. */
 export function makeReplayStore({ dynamo, table, now }: StoreParts) {
   return { findLatest, find, read, start, save, end, delete: deleteReplay };
 
@@ -40,7 +40,7 @@ export function makeReplayStore({ dynamo, table, now }: StoreParts) {
     return latest?.id === replayId ? latest : readUnexpired(pastKey(accountId, eventName, replayId));
   }
 
-  /** Reads the latest replay by the id of its item, which index `due` contains. */
+  /** Reads the latest replay by the id of its item, which the `due` index contains. */
   function read(itemId: string): Promise<Replay | undefined> {
     return readUnexpired(headKey(table, itemId));
   }
@@ -66,7 +66,7 @@ export function makeReplayStore({ dynamo, table, now }: StoreParts) {
     return (await findLatest(accountId, eventName))?.id === replayId;
   }
 
-  /** Copies a replay before the next one replaces it, unless it was deleted. A running replay ends as cancelled. */
+  /** Copies a replay before the next one replaces it, unless the replay was deleted. A running replay ends as cancelled. */
   async function archive(latest: Replay): Promise<void> {
     const { id: replayId, accountId, eventName, state, endedAt = now() } = latest;
     const ended = { state: state === 'running' ? 'cancelled' : state, endedAt, ttl: cleanUpAt(endedAt) };

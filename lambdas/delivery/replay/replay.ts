@@ -3,7 +3,7 @@ import { type Delivery, isTest } from '../delivery.ts';
 
 /**
  * A replay resends the deliveries of a time range, newest first, about ten per second. Each delivery starts a new schedule. The replay reads
- * the range twice, because the index `undelivered` lags. Times are in milliseconds since the epoch.
+ * the range twice, because the `undelivered` index lags. Times are in milliseconds since the epoch.
  */
 export interface Replay extends ReplayRange {
   /** `reenvio_…` */
@@ -13,16 +13,13 @@ export interface Replay extends ReplayRange {
   /** The registration for which the replay was requested. The replay ends when the registration ends. */
   readonly webhookId: string;
   readonly state: ReplayState;
-  /** The start of the replay. It omits deliveries that reach their state later, so it sends no delivery twice and the range cannot grow. */
+  /** The start time. The replay omits deliveries that reach their state later, so it sends no delivery twice and the range cannot grow. */
   readonly startedAt: number;
-  /**
-   * The number of deliveries resent so far. It may be slightly too low, because a process that dies does not count its page, and only one of
-   * two concurrent processes counts.
-   */
+  /** The number of deliveries resent so far. It may be slightly too low after a crash or a concurrent run. */
   readonly sent: number;
   /** The current pass. The second pass starts once the index includes all changes before the start of the replay. */
   readonly pass: 1 | 2;
-  /** The position of the pass, which is a range key of index `undelivered`. Not set at the start of a pass. */
+  /** The position of the pass, which is a sort key of the `undelivered` index. Not set at the start of a pass. */
   readonly cursor?: string;
   /** The time at which the state became final. */
   readonly endedAt?: number;
@@ -33,7 +30,7 @@ export function replayIdOf(unique: string): string {
   return `${replayPrefix}${unique}`;
 }
 
-/** The form of the id of a replay. */
+/** The form of replay ids. */
 export const replayIdForm = /^reenvio_[A-Za-z0-9]{22}$/;
 
 /** Returns whether the replay resends a delivery. A replay omits tests and deliveries of other registrations. */

@@ -4,8 +4,8 @@ import type { AttemptRecord, AttemptResult } from '../delivery.ts';
 
 /**
  * Encodes the record of an attempt as its number, start (since acceptance), duration, result and response, as in `3,6bfk,xg,1503,Ab3_dE9`.
- * Times are milliseconds in base 36. The result is its index in `results`, and the status or the letter of the cause (`causes`). The response
- * is represented by its mark.
+ * Times are milliseconds in base 36. The result is encoded as its index in `results`, followed by the status or the letter of the cause
+ * (`causes`). The response is encoded as a mark.
  */
 export function packAttempt(record: AttemptRecord, createdAt: number): string {
   const { number, startedAt, durationMs, result, cause, status, response, responseId } = record;
@@ -29,7 +29,7 @@ export function unpackAttempt(packed: string, createdAt: number, response: strin
   };
 }
 
-/** The mark of a response in the head. Other marks mean an empty response or are ids of items. A record without a response has no mark. */
+/** The mark of a response in the head. Another mark is `empty` or the id of a response item. A record without a response has no mark. */
 const inHead = '1';
 const empty = '0';
 

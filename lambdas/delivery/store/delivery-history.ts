@@ -14,7 +14,7 @@ export type ReadHistory = (query: HistoryQuery) => Promise<HistoryPage>;
  * Creates the reader of the history, which uses the indexes `byWebhook` and `undelivered`. The position of a delivery in a list never
  * changes, but a change of state moves it to another list. Pages therefore neither repeat nor skip an unchanged delivery.
  *
- * A page costs one call per partition (1 or 2), and 1 or 2 calls to read the items, because an index lags. The reader omits a delivery that
+ * A page takes one call per partition (1 or 2), and 1 or 2 calls to read the items, because the indexes lag. The reader omits a delivery that
  * no longer exists or has another state.
  */
 export function makeReadHistory({
@@ -30,7 +30,7 @@ export function makeReadHistory({
     for (const batchSize of [limit, replacementBatch]) {
       if (deliveries.length === limit) break;
       const batch = entries.slice(seen, seen + batchSize);
-      const read = new Map((await store.read(batch.map(({ id }) => id))).map(found => [found.id, found]));
+      const read = new Map((await store.read(batch.map(({ id }) => id))).map(delivery => [delivery.id, delivery]));
       for (const { id } of batch) {
         if (deliveries.length === limit) break;
         seen++;
@@ -86,13 +86,13 @@ interface HistoryPage {
   readonly next: string | undefined;
 }
 
-/** Returns the entries of all partitions without duplicates, newest first, down to the point to which every partition was read. */
+/** Merges the entries of all partitions without duplicates, newest first. Stops at the point to which every partition was read. */
 function merge(pages: readonly ShardPage[], { after }: HistoryQuery): ShardPage {
   const lastKeys = pages.map(({ entries, isAll }) => (isAll ? '' : (entries.at(-1)?.listKey ?? '')));
   const end = lastKeys.toSorted().at(-1) ?? '';
   // A delivery that is changing its state may be in two partitions.
-  const found = new Map(pages.flatMap(({ entries }) => entries).map(entry => [entry.listKey, entry]));
-  const candidates = [...found.values()].filter(({ listKey }) => listKey >= end && listKey !== after);
+  const byKey = new Map(pages.flatMap(({ entries }) => entries).map(entry => [entry.listKey, entry]));
+  const candidates = [...byKey.values()].filter(({ listKey }) => listKey >= end && listKey !== after);
   const entries = candidates.toSorted((one, other) => (one.listKey < other.listKey ? 1 : -1));
   return { entries, isAll: pages.every(({ isAll }) => isAll) };
 }
@@ -123,9 +123,9 @@ function shardsOf(query: HistoryQuery): Shard[] {
 /** The maximum number of deliveries to read as replacements for deliveries that do not match. */
 const replacementBatch = 100;
 
-/** Returns a delivery as it is shown, or `undefined` if it does not match the query. */
-function matching(found: Delivery | undefined, { state, registration }: HistoryQuery): Delivery | undefined {
-  const delivery = found && registration !== undefined ? toDisplayed(registration?.webhookId)(found) : found;
+/** Returns a delivery as the API returns it, or `undefined` if the delivery does not match the query. */
+function matching(stored: Delivery | undefined, { state, registration }: HistoryQuery): Delivery | undefined {
+  const delivery = stored && registration !== undefined ? toDisplayed(registration?.webhookId)(stored) : stored;
   return state === undefined || delivery?.state === state ? delivery : undefined;
 }
 
@@ -145,7 +145,7 @@ interface ShardPage {
 
 const partitionKeys = { byWebhook: 'listShard', undelivered: 'stateShard' } as const;
 
-/** The number of entries beyond the limit to read per partition. One shows that there are more. The others replace deleted deliveries. */
+/** The number of entries to read beyond the limit, per partition. One shows that there are more. The others replace deleted deliveries. */
 const extraEntries = 4;
 
 interface Entry {

@@ -10,12 +10,12 @@ import { headPart } from './head-key.ts';
 export const historyRetention = 30 * 24 * 60 * 60_000;
 
 /**
- * The partitions of index `due`, which the sweeper reads every minute. Each accepts 1,000 writes per second, so four are enough for 1,000
+ * The partitions of the `due` index, which the sweeper reads every minute. Each accepts 1,000 writes per second, so four are enough for 1,000
  * failed events per second from all accounts together.
  */
 export const dueShards: readonly string[] = ['0', '1', '2', '3'];
 
-/** Returns the range key of index `due`. It consists of the time of the sweeper's check and the id, so it is unique. */
+/** Returns the sort key of the `due` index. It consists of the time of the sweeper's check and the id, so it is unique. */
 export function dueKey(sweepAt: number, id: string): string {
   return `${isoTime(sweepAt)}#${id}`;
 }
@@ -25,10 +25,10 @@ export function keysUntil(moment: number): string {
   return `${isoTime(moment)}#~`;
 }
 
-/** The partition of index `due` for running replays. It is separate, so many deliveries do not delay replays. */
+/** The partition of the `due` index for running replays. It is separate, so a backlog of deliveries does not delay replays. */
 export const replayShard = 'replays';
 
-/** Returns the attributes of a running replay in index `due`, so the sweeper checks the replay at `sweepAt`. */
+/** Returns the attributes that place a running replay in the `due` index at `sweepAt`. */
 export function replayAttributes(id: string, sweepAt: number): Item {
   return {
     dueShard: replayShard,
@@ -41,15 +41,15 @@ export function cleanUpAt(settledAt: number): number {
   return Math.ceil(settledAt / 1_000) + historyRetention / 1_000;
 }
 
-/** Returns the partition of index `byWebhook` with a webhook's deliveries in state `delivered`, or with all its other deliveries. */
+/** Returns the partition of the `byWebhook` index with a webhook's deliveries in state `delivered`, or with all its other deliveries. */
 export function listShardOf(accountId: string, eventName: string, isDelivered: boolean): string {
   return `${accountId}#${eventName}#${isDelivered ? 'delivered' : 'undelivered'}`;
 }
 
-/** The states in index `undelivered`, which are all states except `delivered`. */
+/** The states in the `undelivered` index, which are all states except `delivered`. */
 export type UndeliveredState = Exclude<DeliveryState, 'delivered'>;
 
-/** Returns the partition of index `undelivered` that contains the deliveries of a webhook in a state. */
+/** Returns the partition of the `undelivered` index that contains the deliveries of a webhook in a state. */
 export function stateShardOf(accountId: string, eventName: string, state: UndeliveredState): string {
   return `${accountId}#${eventName}#${state}`;
 }
@@ -59,7 +59,7 @@ function listKeyOf({ createdAt, id }: Pick<Delivery, 'createdAt' | 'id'>): strin
   return `${isoTime(createdAt)}#${id}`;
 }
 
-/** Returns the account, the event name and the state for a partition of index `undelivered`. */
+/** Returns the account, the event name and the state for a partition of the `undelivered` index. */
 export function contentsOfStateShard(shard: string) {
   const [accountId = '', eventName, state] = shard.split('#');
   return { accountId, eventName: eventName as EventName, state: state as UndeliveredState };
@@ -132,7 +132,7 @@ function hashOf(id: string): number {
   return hash('sha256', id, 'buffer').readUInt32BE();
 }
 
-/** Returns the attributes of a delivery in index `due`, so the sweeper checks the delivery at `sweepAt`. */
+/** Returns the attributes that place a delivery in the `due` index at `sweepAt`. */
 function dueAttributes(id: string, sweepAt: number): Item {
   return {
     dueShard: dueShards[hashOf(id) % dueShards.length],

@@ -20,29 +20,29 @@ import { splitResponses } from './response-item.ts';
 
 /*
  * Table `Deliveries` has the partition key `id` (`evt_…`, or `teste_…` for a test) and the sort key `part`. Each test, and each event that
- * had a webhook, has one item `head` with the records of its latest attempts in compact form (`attempt-records.ts`). It also has one item
- * per response of its receiver (`response-item.ts`). The head is under 1 KB with ten records, because each attempt rewrites it (ADR 27). The
+ * had a webhook, has one item `head` with the records of its latest attempts in compact form (`attempt-records.ts`). It also has one item per
+ * response of its receiver (`response-item.ts`). The head is under 1 KB with ten records, because each attempt rewrites it (ADR 27). The
  * conditional write of the head is the only commit.
  *
- * Two indexes list the history. Both have the range key listKey = `<acceptance>#<id>`, which never changes:
+ * Two indexes list the history. Both have the sort key listKey = `<acceptance>#<id>`, which never changes:
  *   - `byWebhook` (listShard = `<accountId>#<eventName>#<delivered or undelivered>`) contains all deliveries.
  *   - `undelivered` (stateShard = `<accountId>#<eventName>#<state>`) contains deliveries that are not `delivered`. It is sparse, because
  *     nearly all deliveries succeed at once and are written only to `byWebhook` (ADR 13).
  *
- * Index `due` contains the items that the sweeper must check (`due-index.ts`).
+ * The `due` index contains the items that the sweeper must check (`due-index.ts`).
  *
  * Only items in a final state have a `ttl` in seconds. Readers treat an expired item as deleted, even if DynamoDB has not deleted it yet.
  *
  * A change requires that the delivery's `state`, `attempt` and `version` are unchanged since they were read, and increases `version`. The
- * outcome of an attempt requires only `state` and `attempt`, because the attempt counts even if its wait has changed.
+ * outcome of an attempt requires only `state` and `attempt`, because the outcome must be stored even if the wait has changed.
  *
  * The table also contains data about a webhook's deliveries, in `head` items with these id prefixes: `replays` (`replay-store.ts`), `limit`
- * (counts of tests and resends, `request-limits.ts`) and `slowness` (`slowness-store.ts`). Running replays are also in index `due`.
+ * (counts of tests and resends, `request-limits.ts`) and `slowness` (`slowness-store.ts`). Running replays are also in the `due` index.
  */
 
 export type DeliveryStore = ReturnType<typeof makeDeliveryStore>;
 
-/** Creates the store of table `Deliveries`. All reads are consistent, except reads of the index. */
+/** Creates the store of table `Deliveries`. All reads are strongly consistent, except reads of the index. */
 export function makeDeliveryStore({
   dynamo,
   table,
@@ -101,7 +101,7 @@ export function makeDeliveryStore({
     return store({ ...after, version }, isOutcome ? isAttempt(before) : isUnchanged(before));
   }
 
-  /** Claims a pending delivery for the sweeper. `next` is its new wait. Returns false if another sweeper or an attempt was faster. */
+  /** Claims a pending delivery for the sweeper. `next` is its new wait. Returns false if another process changed the delivery first. */
   function claim(delivery: Delivery & { readonly wait: Wait }, next: Wait): Promise<boolean> {
     const { id, wait, version = 0 } = delivery;
     return change(
@@ -122,7 +122,7 @@ export function makeDeliveryStore({
     return Math.floor(now() / 1_000);
   }
 
-  /** Stores a delivery if a condition is met. Writes responses that are not in the head first. The write of the head is the commit. */
+  /** Stores a delivery if a condition is met. First writes the responses that are not in the head. The write of the head is the commit. */
   async function store(delivery: Delivery, when: Expression, isTogether = false): Promise<boolean> {
     const started = now();
     const { settledAt } = delivery;
@@ -156,26 +156,26 @@ export function makeDeliveryStore({
   }
 
   /**
-   * Makes a write, and repeats it with backoff while DynamoDB is unavailable, until `retryForMs` after `started`. An outcome that is not
-   * stored would cause another POST. `failure` is the failure of an earlier try. Throws the last failure.
+   * Writes, and retries with backoff while DynamoDB is unavailable, until `retryForMs` after `started`. An outcome that is not stored would
+   * cause another POST. `failure` is the failure of an earlier try. Throws the last failure.
    */
   async function retryWhileUnavailable<Result>(
     started: number,
     write: () => Promise<Result>,
     failure?: unknown,
   ): Promise<Result> {
-    let failed = failure;
+    let lastFailure = failure;
     let wait = firstPause;
     for (;;) {
-      if (failed !== undefined) {
-        if (!isUnavailable(failed) || now() - started + wait > retryForMs) throw failed;
+      if (lastFailure !== undefined) {
+        if (!isUnavailable(lastFailure) || now() - started + wait > retryForMs) throw lastFailure;
         await pause(wait);
         wait *= 2;
       }
       try {
         return await write();
       } catch (error) {
-        failed = error;
+        lastFailure = error;
       }
     }
   }
@@ -198,10 +198,10 @@ function isAttempt({ state, attempt }: Delivery): Expression {
 }
 
 /** Returns the condition that a delivery is unchanged since it was read. */
-function isUnchanged(read: Delivery): Expression {
+function isUnchanged(before: Delivery): Expression {
   const isVersion =
-    read.version === undefined ? expression`attribute_not_exists(version)` : expression`version = ${read.version}`;
-  return expression`${isAttempt(read)} AND ${isVersion}`;
+    before.version === undefined ? expression`attribute_not_exists(version)` : expression`version = ${before.version}`;
+  return expression`${isAttempt(before)} AND ${isVersion}`;
 }
 
 interface HeadWrite {
@@ -211,5 +211,5 @@ interface HeadWrite {
   readonly condition: ReturnType<typeof conditionOf>;
 }
 
-/** The pause before the first repetition of a write, in milliseconds. It doubles with each repetition. */
+/** The pause before the first retry of a write, in milliseconds. It doubles with each retry. */
 const firstPause = 100;

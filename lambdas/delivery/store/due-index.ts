@@ -4,7 +4,7 @@ import { keysUntil } from './delivery-item.ts';
 import { headPart } from './head-key.ts';
 
 /*
- * Index `due` (dueShard, dueAt = `<time>#<id>`) contains the pending deliveries. The time is `sweepAt`, at which the sweeper checks the
+ * The `due` index (dueShard, dueAt = `<time>#<id>`) contains the pending deliveries. The time is `sweepAt`, at which the sweeper checks the
  * delivery. The attempt is due at `nextAttemptAt`. Each attempt's message is sent once, and resent if it is lost (at least once):
  *   - For a wait of up to 15 min, the consumer sends a delayed message once the previous outcome is stored. The sweeper checks 2 min after
  *     the due time, and acts only if the message, or the process that should have sent it, was lost.
@@ -16,19 +16,18 @@ import { headPart } from './head-key.ts';
  * by how much they are overdue. For the others, `sweepAt` advances, so sweeps read few of them before they can be resent.
  */
 
-/** An entry of the index. */
 export interface DueEntry {
   readonly id: string;
   readonly dueShard: string;
-  /** The range key, which starts with the time of the sweeper's check (`sweepAt`), not with the due time of the attempt. */
+  /** The sort key, which starts with the time of the sweeper's check (`sweepAt`), not with the due time of the attempt. */
   readonly dueAt: string;
 }
 
-/** Creates the reader of index `due` of table `Deliveries`. Because the index lags, read an item before you act on it. */
+/** Creates the reader of the `due` index. Because the index lags, read an item before you act on it. */
 export function makeDueIndex({ dynamo, table, now }: StoreParts) {
   return { due };
 
-  /** Reads a page of a shard's entries that the sweeper must check by now, oldest first. The page starts after `after`, if set. */
+  /** Reads a page of a shard's due entries, oldest first. The page starts after `after`, if set. */
   async function due(shard: string, after?: DueEntry): Promise<DueEntry[]> {
     const output = await dynamo(
       new QueryCommand({
@@ -44,7 +43,6 @@ export function makeDueIndex({ dynamo, table, now }: StoreParts) {
   }
 }
 
-/** The maximum number of entries in a page. */
 const duePage = 100;
 
 function toEntry({ id, dueShard, dueAt }: Item): DueEntry {

@@ -5,7 +5,7 @@ import type { DeliveryStore } from './delivery-store.ts';
 
 export type FindDeliveryWithWebhook = ReturnType<typeof makeFindDeliveryWithWebhook>;
 
-/** Returns the function that reads a delivery and the currently registered webhook in one consistent, uncached round trip. */
+/** Returns the function that reads a delivery and the currently registered webhook in one strongly consistent, uncached round trip. */
 export function makeFindDeliveryWithWebhook(store: Pick<DeliveryStore, 'readWith'>, webhooksTable: string) {
   return async function findDeliveryWithWebhook(id: string, accountId: string, eventName: EventName) {
     const [delivery, webhook] = await store.readWith(id, [
@@ -17,7 +17,7 @@ export function makeFindDeliveryWithWebhook(store: Pick<DeliveryStore, 'readWith
 
 export type FindWebhook = ReturnType<typeof makeFindWebhook>;
 
-/** Returns the function that reads the currently registered webhook. The read is consistent and uncached. */
+/** Returns the function that reads the currently registered webhook. The read is strongly consistent and uncached. */
 export function makeFindWebhook(dynamo: Dynamo, webhooksTable: string) {
   return async function findWebhook(accountId: string, eventName: EventName): Promise<Webhook | undefined> {
     const [item] = await batchGet(dynamo, [{ table: webhooksTable, key: webhookKey(accountId, eventName) }]);

@@ -6,7 +6,6 @@ import type { ItemKey } from '../../platform/aws/dynamo.ts';
  */
 export const headPart = 'head';
 
-/** Returns the key of the main item of an id. */
 export function headKey(table: string, id: string): ItemKey {
   return { table, key: { id, part: headPart } };
 }

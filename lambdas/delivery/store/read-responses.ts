@@ -7,8 +7,9 @@ import { responseExpiry, responsePart } from './response-item.ts';
 export type ReadResponses = (delivery: Delivery) => Promise<Delivery>;
 
 /**
- * Creates the reader of responses in table `Deliveries`. Reads are consistent. It reads only the responses of the stored records, because a
- * delivery that was resent often has many more. It omits responses that are over 60 days old, even if their items still exist.
+ * Creates the reader of responses in table `Deliveries`. Reads are strongly consistent. The reader reads only the responses of the stored
+ * records, because a delivery that was resent often has many more. It omits responses that are over 60 days old, even if their items still
+ * exist.
  */
 export function makeReadResponses({ dynamo, table, now }: StoreParts): ReadResponses {
   return async function readResponses(delivery) {

@@ -3,19 +3,18 @@ import type { Item } from '../../platform/aws/dynamo.ts';
 import type { AttemptRecord, Delivery } from '../delivery.ts';
 
 /*
- * Item `<delivery id>`, `answer#<attempt number>#<response id>` of table `Deliveries` is a receiver's response to an attempt that does not
- * end the delivery. The head, which each later attempt rewrites, therefore stays small. If an attempt ends the delivery, its response is
+ * Item `<delivery id>`, `answer#<attempt number>#<response id>` in table `Deliveries` contains a receiver's response to an attempt that does
+ * not end the delivery. The head, which each later attempt rewrites, therefore stays small. If an attempt ends the delivery, its response is
  * part of the head, so a delivery that succeeds at once is one item.
  *
- * A response is written before the head with its record. A response without a record is never shown. Such responses exist if another copy
- * of the attempt was stored first, or if a process died between the two writes. A response expires 60 days after its attempt, regardless
+ * A response is written before the head that contains its record. A response without a record is never shown. Such responses exist if another
+ * copy of the attempt was stored first, or if a process died between the two writes. A response expires 60 days after its attempt, regardless
  * of the state of its delivery.
  */
 
-/** The prefix of the sort keys of responses. */
 export const responsesPrefix = 'answer#';
 
-/** Returns the sort key of the response of a record. */
+/** Returns the sort key of a record's response. */
 export function responsePart({ number, responseId }: Pick<AttemptRecord, 'number' | 'responseId'>): string {
   return `${responsesPrefix}${number}#${responseId}`;
 }

@@ -17,7 +17,7 @@ import type { AttemptResult } from '../delivery.ts';
 import { wireResults } from '../representation.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
-/** A message on the operators' topic, as JSON that other programs can forward. */
+/** The JSON of a message on the operators' topic. */
 export interface PublishedAnnouncement {
   readonly type: Announcement['type'];
   readonly accountId: string;
@@ -46,12 +46,12 @@ export function makePublishAnnouncement(publish: Publish, topicArn: string): Pub
   };
 }
 
-/** Publishes the pending announcements of webhooks for as long as `hasTime` returns true. */
+/** Publishes the pending announcements about webhooks while `hasTime` returns true. */
 export type PublishAnnouncements = (hasTime: () => boolean) => Promise<void>;
 
 /**
- * Creates the relay for the outbox that `webhooks/announcement.ts` describes. The relay publishes an announcement before it clears it, so a
- * crash can repeat an announcement but never lose it.
+ * Creates the relay for the outbox that `webhooks/announcement.ts` describes. The relay clears an announcement only after it has published
+ * the announcement, so a crash can repeat an announcement but never lose it.
  *
  * @param dependencies - `table` is the table `Webhooks`.
  */
@@ -82,8 +82,8 @@ export function makePublishAnnouncements(dependencies: {
         try {
           // The index lags behind the table, and contains only keys.
           const [item] = await batchGet(dynamo, [{ table, key: webhookKey(accountId, eventName) }]);
-          const announced = parseAnnouncedItem(item);
-          if (announced) await publishOne(announced);
+          const announcedItem = parseAnnouncedItem(item);
+          if (announcedItem) await publishOne(announcedItem);
         } catch (error) {
           failure = error; // continues with the other webhooks
         }

@@ -51,5 +51,5 @@ export function composeSweep(
   };
 }
 
-/** The minimum remaining time in which a sweep starts another page, in milliseconds. After that, the next sweep continues. */
+/** A sweep starts another page only if more than this many milliseconds remain. Otherwise, the next sweep continues. */
 const timeForOnePage = 12_000;

@@ -11,7 +11,7 @@ import type { DueEntry } from '../store/due-index.ts';
 import { describeDelivery, type SweepTelemetry } from '../telemetry.ts';
 import { isTooOld, sweeperActsAt, waitAfterSweep } from '../transitions.ts';
 
-/** Handles all entries of index `due` that the sweeper must check by now, for as long as `hasTime` returns true. */
+/** Processes the due entries of the `due` index while `hasTime` returns true. */
 export type Sweep = (hasTime: () => boolean) => Promise<void>;
 
 /** Creates the sweeper. `due-index.ts` explains how the sweeper and the queues share the waits. */
@@ -46,9 +46,9 @@ export function makeSweep(
         return state.onFailure(error);
       },
     };
-    // If the table throttles, another page would add to the load.
+    // If the table throttles calls, another page would add to the load.
     const mayContinue = () => hasTime() && !isTableBusy;
-    // Replays and shards run concurrently, so neither replays nor deliveries use all of the time.
+    // Replays and shards run concurrently, so neither replays nor deliveries use up the time.
     await Promise.all([
       runReplays(hasTime, state).catch(state.onFailure),
       ...dueShards.map(shard => sweepShard(shard, mayContinue, shardState).catch(shardState.onFailure)),
@@ -105,7 +105,7 @@ export function makeSweep(
 
   /**
    * Undoes the claim of an overdue delivery if the queue rejected its message, so an unavailable queue does not double the wait every minute.
-   * The claim of a long wait stays, because the queue may have accepted its message although the response was lost.
+   * The claim of a long wait remains, because the queue may have accepted its message even if the response was lost.
    */
   async function undoClaim(claimed: WaitingDelivery, read: readonly WaitingDelivery[]): Promise<void> {
     const wait = read.find(({ id }) => id === claimed.id)?.wait;
@@ -127,7 +127,7 @@ export function makeSweep(
     return { ...delivery, wait, version: (delivery.version ?? 0) + 1 };
   }
 
-  /** Ends an old delivery if its attempts are never recorded, because the sweeper would otherwise resend its message forever. */
+  /** Ends an old delivery whose attempts are never recorded. Otherwise, the sweeper would resend its message forever. */
   async function endUnrecorded(delivery: WaitingDelivery): Promise<void> {
     const record: AttemptRecord = {
       number: delivery.attempt,
@@ -145,7 +145,6 @@ export function makeSweep(
   }
 }
 
-/** The shared state of a running sweep. */
 interface SweepState {
   /** Records by how many milliseconds a delivery is overdue. */
   readonly onOverdue: (milliseconds: number) => void;

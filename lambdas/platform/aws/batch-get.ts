@@ -2,12 +2,12 @@ import { BatchGetCommand, type BatchGetCommandInput, type BatchGetCommandOutput 
 import { chunksOf } from '../in-batches.ts';
 import { type Dynamo, type Item, type ItemKey, isPossibleKey, UnprocessedKeysError } from './dynamo.ts';
 
-/** The maximum number of items per BatchGetItem. */
+/** The maximum number of items per BatchGetItem call. */
 export const batchGetLimit = 100;
 
 /**
- * Reads items of any tables consistently, in parallel calls of 100 keys. Returns the items in the order of the keys, with `undefined` if an
- * item does not exist or its key is invalid.
+ * Reads items from any tables with strongly consistent reads, in parallel calls of up to 100 keys. Returns the items in the order of the
+ * keys, with `undefined` if an item does not exist or its key is invalid.
  *
  * @throws {UnprocessedKeysError} if keys remain unprocessed after three calls.
  */
@@ -19,14 +19,9 @@ export async function batchGet(dynamo: Dynamo, keys: readonly ItemKey[]): Promis
 /** The keys of the records to read, by record name. A record without a key is not read. */
 export type RecordKeys<Name extends string> = Record<Name, ItemKey | undefined>;
 
-/** The records by name. */
 export type Records<Name extends string> = Record<Name, Item | undefined>;
 
-/**
- * Reads records of any tables consistently, in one round trip.
- *
- * @throws {UnprocessedKeysError} as `batchGet` does.
- */
+/** Reads records from any tables like `batchGet`, in one round trip. @throws {UnprocessedKeysError} */
 export async function readRecords<Name extends string>(dynamo: Dynamo, keys: RecordKeys<Name>): Promise<Records<Name>> {
   const requested = Object.entries<ItemKey | undefined>(keys).flatMap(([name, key]) => (key ? [{ name, key }] : []));
   const items = await batchGet(
@@ -36,13 +31,13 @@ export async function readRecords<Name extends string>(dynamo: Dynamo, keys: Rec
   return Object.fromEntries(requested.map(({ name }, position) => [name, items[position]])) as Records<Name>;
 }
 
-/** Reads items consistently. Returns the items in the order of the keys, with `undefined` for an item that does not exist. */
+/** Reads items with strong consistency. Returns the items in the order of the keys, with `undefined` for an item that does not exist. */
 export type ReadItems = (keys: readonly ItemKey[]) => Promise<(Item | undefined)[]>;
 
 /**
  * Creates a reader that batches its calls like a data loader. One BatchGetItem reads up to 100 keys that are requested in one turn of the
  * event loop, each key once. More keys are read in parallel calls. The reader has no cache. A read throws `UnprocessedKeysError` if one of
- * its own keys remains unprocessed after two calls.
+ * its keys remains unprocessed after two calls.
  */
 export function makeBatchedReads(dynamo: Dynamo): ReadItems {
   let requested: ItemKey[] = [];
@@ -60,7 +55,7 @@ export function makeBatchedReads(dynamo: Dynamo): ReadItems {
     const keys = requested;
     requested = [];
     nextCalls = undefined;
-    return startCalls(keys, part => getItems(dynamo, part, 2)); // SQS redelivers a message whose keys remain unprocessed twice
+    return startCalls(keys, part => getItems(dynamo, part, 2)); // two calls are enough, because SQS redelivers the message
   }
 }
 

@@ -6,8 +6,6 @@ import { makeRequestSigner } from './request-signer.ts';
 /**
  * Returns the settings of an SDK client in a function. A call has 3 tries of at most 1 s each, so a hanging call fails early enough for the
  * invocation to report it.
- *
- * @param service - the service name in the credential scope of signatures, such as `dynamodb`
  */
 export function clientSettings(service: string) {
   const credentials = environmentCredentials();

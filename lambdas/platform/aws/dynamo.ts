@@ -16,7 +16,6 @@ export type Dynamo = <Input extends ServiceInputTypes, Output extends ServiceOut
 ) => Promise<Output>;
 
 interface CallOptions {
-  /** Aborts the call. */
   readonly abortSignal?: AbortSignal;
 }
 
@@ -34,7 +33,6 @@ export function makeDynamo(client = makeDocumentClient(dynamoSettings())): Dynam
   };
 }
 
-/** Returns the settings of the DynamoDB client in a function. */
 export function dynamoSettings() {
   return { ...clientSettings('dynamodb'), protocol: ItemProtocol };
 }
@@ -54,16 +52,13 @@ export function equalsWritten(read: unknown, written: unknown): boolean {
   return isDeepStrictEqual(read, JSON.parse(JSON.stringify(written)));
 }
 
-/** Returns whether a write failed because its condition was not met. */
 export function isConditionFailed(error: unknown): boolean {
   return isNamed(error, 'ConditionalCheckFailedException');
 }
 
 /**
- * Returns the output of a conditional write, or `undefined` if its condition was not met. If the SDK repeated the write, the first try may
- * have succeeded, so that the condition failed in the second try. `readBack` checks this.
- *
- * @param readBack - returns the output if the item is stored as intended, otherwise `undefined`.
+ * Returns the output of a conditional write, or `undefined` if its condition was not met. If the SDK repeated the write, the condition may
+ * have failed because the first try succeeded. `readBack` then returns the output if the item is stored as intended.
  */
 export async function conditionalWrite<Output>(
   write: Promise<Output>,
@@ -129,7 +124,7 @@ export function isPossibleKey(key: Item): boolean {
   );
 }
 
-/** Unnecessary SDK middleware, which describes the caller to AWS on each call. */
+/** SDK middleware that only describes the caller to AWS on each call. */
 const unusedMiddleware = ['getUserAgentMiddleware', 'recursionDetectionMiddleware'];
 
 type DocumentCommand<Input extends ServiceInputTypes, Output extends ServiceOutputTypes> = Command<
@@ -152,5 +147,5 @@ const connectionErrors = [
 
 const timeoutErrors = ['TimeoutError', 'RequestTimeout', 'RequestTimeoutException', 'DependencyTimeoutException'];
 
-/** The maximum length of a DynamoDB range key in bytes. */
+/** The maximum length of a DynamoDB sort key in bytes. */
 const maxKey = 1_024;

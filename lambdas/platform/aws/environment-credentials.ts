@@ -1,8 +1,8 @@
 import type { Credentials } from './request-signer.ts';
 
 /**
- * Replaces the SDK's credential provider chain in the bundles. Lambda passes credentials only in the environment, so the providers
- * for files, profiles, SSO and instance metadata would only cost start-up time.
+ * Replaces the SDK's credential provider chain in the bundles. Lambda passes credentials only in the environment, so the providers for files,
+ * profiles, SSO and instance metadata would only increase the start-up time.
  */
 export function defaultProvider() {
   return async () => environmentCredentials();

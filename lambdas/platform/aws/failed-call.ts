@@ -6,7 +6,7 @@ export interface AwsCall {
   readonly action: string;
   /** `table`, `index`, `queue`, `topic` or `key`. */
   readonly resourceType: string;
-  /** The table (or all tables of a batch) and the index, or the throttled resource if DynamoDB returns it. DynamoDB only. */
+  /** For DynamoDB, the table (or all tables of a batch) and the index, or the throttled resource if DynamoDB returned it. */
   readonly table?: string;
   readonly index?: string;
   /** The reasons that DynamoDB returned for throttling, which may be none. @default - the call was not throttled */
@@ -15,7 +15,7 @@ export interface AwsCall {
 
 const resourceTypes: Readonly<Record<string, string>> = { dynamodb: 'table', sqs: 'queue', sns: 'topic', kms: 'key' };
 
-/** IAM actions by operation, if the two names differ. */
+/** The IAM actions for operations that have another name. */
 const actions: Readonly<Record<string, string>> = {
   BatchExecuteStatement: 'PartiQLInsert', // the functions send only INSERT statements
   SendMessageBatch: 'SendMessage',
@@ -62,7 +62,7 @@ const throttlingErrors: ReadonlySet<string> = new Set([
   'RequestThrottled',
   'TooManyRequestsException', // Lambda's
   'UnprocessedKeysError',
-  // codes of batch statements
+  // error codes of batch statements
   'ProvisionedThroughputExceeded',
   'ThrottlingError',
 ]);
@@ -102,10 +102,9 @@ function throttleOf(error: ThrottleError): Pick<AwsCall, 'table' | 'index' | 'th
   };
 }
 
-/** The SDK's logger type. */
 type Logger = NonNullable<DynamoDBClientConfig['logger']>;
 
-/** The SDK's log entry of a failed call. */
+/** The SDK's log entry for a failed call. */
 interface FailedCall {
   readonly clientName?: string;
   readonly commandName?: string;

@@ -19,8 +19,8 @@ export interface EarlierInsert {
 }
 
 /**
- * Creates a writer that batches items, such as the outcomes of first attempts. One call writes all items that arrive in one turn of the
- * event loop or while two calls are in flight. A PartiQL INSERT fails only for an item that exists, but a transaction would fail for all.
+ * Creates a writer that batches items, such as the outcomes of first attempts. One call writes all items that arrive in one turn of the event
+ * loop or while two calls are in flight. A PartiQL INSERT fails only for an item that exists, but a transaction would fail for all items.
  *
  * New items of `table` must differ in the attribute `id`.
  *
@@ -78,7 +78,7 @@ export function makeInsertTogether({
       const mayBeStored = wasRepeated(output);
       batch.forEach(({ settle, stored }, at) => {
         const { Responses: { [at]: response } = [] } = output;
-        const code = response ? response.Error?.Code : 'ResponseMissing'; // the call succeeds even if statements failed
+        const code = response ? response.Error?.Code : 'ResponseMissing'; // the call succeeds even if statements fail
         if (response && !response.Error) stored();
         else if (permanentErrors.has(String(code))) settle({ mayBeStored });
         else settle({ failure: new StatementError(String(code), table) });

@@ -6,8 +6,8 @@ type Deserialize = Protocol['deserializeResponse'];
 
 /**
  * Serializes DynamoDB requests and responses as plain JSON, because the document client has already marshalled the values. The SDK's own
- * protocol also processes each value by the operation's schema, which takes a sixth of the CPU time of a call (ADR 25). For errors, this
- * class uses the SDK's protocol.
+ * protocol also processes each value according to the operation's schema, which takes a sixth of the CPU time of a call (ADR 25). For errors,
+ * this class uses the SDK's protocol.
  *
  * This class supports only item operations and a request handler that returns the body as one buffer (`request-handler.ts`).
  *

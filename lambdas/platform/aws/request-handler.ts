@@ -2,7 +2,6 @@ import { Agent, type AgentOptions, type RequestOptions, request as requestOverTl
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { afterEvents } from '../timer.ts';
 
-/** The SDK's request handler type. */
 export type RequestHandler = Extract<DynamoDBClientConfig['requestHandler'], { handle: unknown }>;
 
 /**
@@ -34,7 +33,6 @@ const poolOptions: AgentOptions = { keepAlive: true, maxSockets: 50 };
 /** The methods that the SDK calls to configure a handler. */
 const withoutConfiguration = { updateHttpClientConfig: () => {}, httpHandlerConfigs: () => ({}) };
 
-/** An HTTP client and its connection pool. */
 interface Transport {
   readonly request: typeof requestOverTls;
   readonly agent: Agent;
@@ -46,7 +44,6 @@ function makePlainTransport(): Transport {
   return { request: http.request, agent: new http.Agent(poolOptions) as Agent };
 }
 
-/** An SDK request. */
 interface Request {
   readonly protocol: string;
   readonly hostname: string;
@@ -57,7 +54,6 @@ interface Request {
   readonly body?: string | Uint8Array;
 }
 
-/** A response as the SDK expects it. */
 interface Response {
   readonly statusCode: number;
   readonly reason: string | undefined;
@@ -65,7 +61,6 @@ interface Response {
   readonly body: Buffer;
 }
 
-/** The options that the SDK passes with a request. */
 interface HandlerOptions {
   readonly abortSignal?: AbortSignal;
 }

@@ -1,14 +1,12 @@
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 
-/** AWS credentials. */
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string | undefined;
 }
 
-/** The SDK's signer type. */
 export type RequestSigner = Extract<DynamoDBClientConfig['signer'], { sign: unknown }>;
 
 /**
@@ -29,7 +27,7 @@ export function makeRequestSigner({
   readonly region: string;
   readonly credentials: Credentials;
 }): RequestSigner {
-  let known: { readonly day: string; readonly key: KeyObject } | undefined;
+  let cachedKey: { readonly day: string; readonly key: KeyObject } | undefined;
 
   // biome-ignore lint/plugin/unchecked-assertions: the SDK's type also signs strings and events, which these clients do not use.
   return { sign } as unknown as RequestSigner;
@@ -56,20 +54,20 @@ export function makeRequestSigner({
     ].join('\n');
     const day = time.slice(0, 8);
     const scope = `${day}/${region}/${service}/aws4_request`;
-    const text = `AWS4-HMAC-SHA256\n${time}\n${scope}\n${hash('sha256', canonicalRequest)}`;
-    const signature = createHmac('sha256', keyOf(day)).update(text).digest('hex');
+    const stringToSign = `AWS4-HMAC-SHA256\n${time}\n${scope}\n${hash('sha256', canonicalRequest)}`;
+    const signature = createHmac('sha256', keyOf(day)).update(stringToSign).digest('hex');
     headers.authorization = `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${signedHeaders}, Signature=${signature}`;
     return request;
   }
 
   function keyOf(day: string): KeyObject {
-    if (known?.day !== day) {
+    if (cachedKey?.day !== day) {
       const parts = [day, region, service, 'aws4_request'];
       const start: Uint8Array = Buffer.from(`AWS4${credentials.secretAccessKey}`);
       const key = parts.reduce((derived, part) => createHmac('sha256', derived).update(part).digest(), start);
-      known = { day, key: createSecretKey(key) }; // an HMAC with raw bytes takes six times as long
+      cachedKey = { day, key: createSecretKey(key) }; // an HMAC with a raw key takes six times as long
     }
-    return known.key;
+    return cachedKey.key;
   }
 }
 

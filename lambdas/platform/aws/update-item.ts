@@ -55,9 +55,9 @@ export function updateOf({ table, key }: ItemKey, { set, when }: Pick<ItemUpdate
 }
 
 /**
- * Creates a DynamoDB expression with plain attribute names: `expression`counter = ${3}``. An inserted value becomes a value
- * placeholder, and an inserted expression becomes part of this one. A word before a parenthesis is a function, and a word in upper
- * case is an operator.
+ * Creates a DynamoDB expression with plain attribute names, such as `expression`counter = ${3}``. An inserted value becomes a value
+ * placeholder, and an inserted expression becomes part of this one. A word before a parenthesis is a function, and a word in upper case is an
+ * operator.
  */
 export function expression(texts: TemplateStringsArray, ...inserted: readonly unknown[]): Expression {
   return function renderExpression(placeholders) {
@@ -86,8 +86,8 @@ export function conditionOf(when: Expression) {
  * other writers also set it.
  */
 function isSetIn(item: Item, set: Item): boolean {
-  const known = Object.entries(set).filter(([name, value]) => name !== 'ttl' && typeof value !== 'function');
-  return known.length > 0 && known.every(([name, value]) => equalsWritten(item[name], value));
+  const comparable = Object.entries(set).filter(([name, value]) => name !== 'ttl' && typeof value !== 'function');
+  return comparable.length > 0 && comparable.every(([name, value]) => equalsWritten(item[name], value));
 }
 
 /** The placeholders of one call. `names` maps names to placeholders, and `values` maps placeholders to values. */

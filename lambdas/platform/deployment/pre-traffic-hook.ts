@@ -8,7 +8,6 @@ export interface HookEvent {
   readonly LifecycleEventHookExecutionId: string;
 }
 
-/** A CodeDeploy deployment. */
 export interface Deployment {
   /** The initiator, such as `user` or `codeDeployRollback`. */
   readonly creator?: string | undefined;
@@ -72,5 +71,5 @@ export function makePreTrafficHook({
   }
 }
 
-/** The maximum time for each of the four calls in milliseconds. Their sum is less than the function's timeout. */
+/** The maximum time for each of the four calls in milliseconds. The function's timeout exceeds the sum. */
 const maxRetryTime = 180_000;

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Pause } from '../timer.ts';
 
-/** Waits for real or virtual time. */
+/** A clock and a pause, in real or virtual time. */
 export interface Waiting {
   readonly now: Clock;
   readonly pause: Pause;

@@ -29,7 +29,7 @@ function encodingIn(header = ''): string {
 /** The maximum length of the header in characters, which is enough for all real encodings. */
 const maxEncoding = 64;
 
-/** Decodes a body by its declared charset, or as UTF-8 if the charset is unknown. Drops an incomplete character at a truncated end. */
+/** Decodes a body in its declared charset, or as UTF-8 if the charset is unknown. Drops an incomplete character at a truncated end. */
 function redactedText(body: Buffer, isTruncated: boolean, contentType = '', redact: Redact): string {
   const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType) ?? [];
   const decoder = decoderFor(charset, body);

@@ -14,11 +14,11 @@ export interface Network {
 export type Connections = ReturnType<typeof makeConnections>;
 
 /**
- * Creates both pools. Agents key connections by account, address and name, so a connection is reused only after the SSRF guard has allowed
- * the same address again.
+ * Creates the two connection pools. Agents key connections by account, address and name, so a connection is reused only after the SSRF guard
+ * has allowed the same address again.
  */
 export function makeConnections({ connect = netConnect, ca }: Network = {}) {
-  const secure = {
+  const tlsOptions = {
     ...(ca !== undefined && { ca }),
     rejectUnauthorized: true,
     checkServerIdentity: checkAlternativeNames,
@@ -26,9 +26,9 @@ export function makeConnections({ connect = netConnect, ca }: Network = {}) {
   };
   return {
     /** Reuses connections for requests to the same address and name. */
-    reusable: limitIdle(new BudgetedAgent({ ...secure, keepAlive: true, timeout: idleMs }, connect)),
+    reusable: limitIdle(new BudgetedAgent({ ...tlsOptions, keepAlive: true, timeout: idleMs }, connect)),
     /** Opens a new connection for each request. */
-    fresh: new BudgetedAgent({ ...secure, keepAlive: false }, connect),
+    fresh: new BudgetedAgent({ ...tlsOptions, keepAlive: false }, connect),
   };
 }
 
@@ -68,7 +68,7 @@ function matchesHost(certificate: X509Certificate, host: string): boolean {
  */
 const affordableCiphers = `${DEFAULT_CIPHERS}:!kDHE`;
 
-/** Limits the idle connections of an agent. Closes one of the connections that have been idle longest if there are too many. */
+/** Limits the idle connections of an agent. If there are too many, closes one of those that have been idle longest. */
 function limitIdle(agent: Agent): Agent {
   return agent.on('free', () => {
     const idle = Object.values(agent.freeSockets).flatMap(sockets => sockets ?? []);

@@ -156,7 +156,6 @@ type PostResult =
 
 type ResolvedDestination = Extract<Destination, { outcome: 'resolved' }>;
 
-/** Returns the result of an aborted POST. */
 function abortResult(signal: AbortSignal, cause: FailureCause | null): PostResult {
   if (signal.reason === 'given_up') return { outcome: 'given_up' };
   return { outcome: 'timeout', cause, errorCode: 'DEADLINE' };

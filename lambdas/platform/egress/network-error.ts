@@ -15,7 +15,7 @@ export type FailureCause =
   | ('unknown_name' | 'no_dns_answer' | 'no_ipv4')
   | ('connecting' | 'no_headers');
 
-/** The phase of a request. It is TCP connection, TLS handshake or HTTP. */
+/** The phase of a request, which is the TCP connection, the TLS handshake or HTTP. */
 export type RequestPhase = 'connect' | 'tls' | 'http';
 
 /**
@@ -29,7 +29,7 @@ export function errorCode(error: unknown): string {
   return reason === undefined ? code : `ERR_SSL_${reason.toUpperCase().replaceAll(/\W/g, '_')}`;
 }
 
-/** Classifies an error as a local error, a TLS failure or a broken connection, and returns its cause. */
+/** Classifies an error by kind and cause. */
 export function classifyNetworkError(error: unknown, phase: RequestPhase): NetworkError {
   return { ...classify(error, phase), errorCode: errorCode(error) };
 }
@@ -38,8 +38,8 @@ function classify(error: unknown, phase: RequestPhase): Classification {
   const code = errorCode(error);
   if (code === tooManyBytes) return { kind: phase === 'tls' ? 'tls' : 'connection', cause: 'too_many_bytes' };
   if (code === 'ETIMEDOUT' && phase === 'connect') return { kind: 'timeout', cause: 'connecting' };
-  const known = byCode[code];
-  if (known) return known;
+  const classification = byCode[code];
+  if (classification) return classification;
   if (code.startsWith('HPE_')) return { kind: 'connection', cause: 'invalid_response' };
   const isTls = phase === 'tls' || /^(?:ERR_(?:TLS|SSL)_|EPROTO$)/.test(code);
   return { kind: isTls ? 'tls' : 'connection', cause: null };
@@ -47,7 +47,7 @@ function classify(error: unknown, phase: RequestPhase): Classification {
 
 type Classification = Omit<NetworkError, 'errorCode'>;
 
-/** An internal error, because the function has no free sockets, memory or ports, or may not connect. Receivers cannot cause it. */
+/** The function has no free sockets, memory or ports, or is not allowed to connect. Receivers cannot cause such an error. */
 const internalError: Classification = { kind: 'internal_error', cause: null };
 
 const unreachable: Classification = { kind: 'connection', cause: null };

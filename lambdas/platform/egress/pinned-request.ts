@@ -9,11 +9,9 @@ import { readTruncatedBody, type TruncatedBody } from './truncated-body.ts';
 /** Sends one POST to an address that the SSRF guard has allowed. Never rejects. */
 export type PinnedPost = (request: PinnedRequest) => Promise<PinnedRequestOutcome>;
 
-/** One POST over one connection. */
 interface PinnedRequest extends BudgetedOptions {
-  /** The pool to use. `kept` may reuse an idle connection, and `fresh` opens a new connection. */
+  /** The pool to use. `reusable` may reuse an idle connection, and `fresh` opens a new connection. */
   readonly connection: keyof Connections;
-  /** The address that the SSRF guard has allowed. */
   readonly address: string;
   readonly port: number;
   /** The name for SNI and the certificate. It is empty for an IP literal, which SNI does not allow (RFC 6066 section 3). */

@@ -12,7 +12,7 @@ export interface PostTimes {
 
 export type PostTiming = ReturnType<typeof startPostTiming>;
 
-/** Starts to measure the duration of a POST. */
+/** Starts measuring the duration of a POST. */
 export function startPostTiming({ onResponse }: PostListeners, now: Clock) {
   const startedAt = now();
   let respondedAt: number | undefined;

@@ -32,11 +32,7 @@ export type Destination =
  */
 export type ResolveDestination = (text: string, signal: AbortSignal) => Promise<Destination>;
 
-/**
- * Creates the check of URLs (URL policy, DNS, SSRF guard). Registration, replacement and every attempt use this check.
- *
- * @param dependencies - `ownHosts` lists the service's own host names.
- */
+/** Creates the check of URLs (URL policy, DNS, SSRF guard) for registration, replacement and every attempt. */
 export function makeResolveDestination({
   resolve,
   ownHosts,

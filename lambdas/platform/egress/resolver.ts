@@ -25,7 +25,6 @@ export class ResolutionError extends Error {
  */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** The part of a `node:dns` resolver that is used. */
 export type NameServer = Pick<Resolver, 'resolve4' | 'resolve6' | 'cancel'>;
 
 /**

@@ -50,7 +50,7 @@ export function makeSharedResolver(resolve: Resolve, now: Clock): Resolve {
     }
   }
 
-  /** Returns whether a lookup is recent. After the clock was set back, a lookup from the future is not. */
+  /** Returns whether a lookup is recent. A lookup from the future, after the clock was set back, is not recent. */
   function isShared({ at }: Lookup): boolean {
     const age = now() - at;
     return age >= 0 && age < sharingPeriod;

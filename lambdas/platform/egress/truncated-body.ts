@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The start of a response's body. */
 export interface TruncatedBody {
   /** The first bytes of the body, at most `maximumBodyBytes`. */
   readonly body: Buffer;
@@ -43,5 +42,4 @@ export function readTruncatedBody(response: IncomingMessage, signal: AbortSignal
   });
 }
 
-/** The maximum time to read a body, in milliseconds. */
 const timeoutMs = 1_000;

@@ -32,7 +32,6 @@ export interface UrlFinding {
   readonly detail: string;
 }
 
-/** Returns the finding for a URL that violates a rule. */
 export function violation<Rule extends UrlRule>(
   rule: Rule,
   ...[values = {}]: ValuesParameter<(typeof urlRules)[Rule]['en']>

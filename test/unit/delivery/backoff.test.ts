@@ -2,8 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { backoffWait, retryAfterWait } from '../../../lambdas/delivery/backoff.ts';
 
-/* The waits between attempts (`docs/en/deliveries.md`, "Attempts and waits"), and `Retry-After` (RFC 9110 section 10.2.3). */
-
 const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;

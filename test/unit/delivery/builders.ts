@@ -75,13 +75,13 @@ export const aResponse = (status: number, headers: Record<string, string> = {}, 
   return { outcome: 'response', status, headers, bodyStart, durationMs: 12.4 };
 };
 
-export const fakeNetwork = (posted: PostOutcome) => {
+export const fakeNetwork = (postOutcome: PostOutcome) => {
   const requests: PostRequest[] = [];
   const post: GuardedPost = async request => {
     requests.push(request);
-    return posted.outcome === 'response'
-      ? { ...posted, bodyStart: request.redact?.(posted.bodyStart, false) ?? posted.bodyStart }
-      : posted;
+    return postOutcome.outcome === 'response'
+      ? { ...postOutcome, bodyStart: request.redact?.(postOutcome.bodyStart, false) ?? postOutcome.bodyStart }
+      : postOutcome;
   };
   return { post, requests };
 };

@@ -5,8 +5,6 @@ import { makeAttemptQueue } from '../../../lambdas/delivery/queues.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { aDelivery, noon } from './builders.ts';
 
-/* The messages of attempts (`docs/delivery.md`, steps 5 and 7). */
-
 const waiting = (waitMs: number): WaitingDelivery => ({
   ...aDelivery({ attempt: 3 }),
   wait: { nextAttemptAt: noon + waitMs, sweepAt: noon + waitMs + 120_000, overdueCount: 0 },

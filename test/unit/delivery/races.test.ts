@@ -7,10 +7,7 @@ import { webhookKey } from '../../../lambdas/webhooks/webhook.ts';
 import { makeStage, type Stage } from '../../support/stage.ts';
 import { aDelivery, aResponse, noon } from './builders.ts';
 
-/*
- * Concurrent changes, lost responses, and messages that arrive early or twice (`docs/delivery.md`, "What happens if …"). Each case exists
- * because simulated worlds found the fault only after 17 to 527 seeds.
- */
+/* Simulated worlds found each of these faults only after 17 to 527 seeds (`docs/delivery.md`, "What happens if …"). */
 
 const day = 24 * 60 * 60_000;
 const minute = 60_000;
@@ -77,7 +74,7 @@ describe('a delivery that has changed since it was read', () => {
     await stage.store.update(read, { ...read, wait: { ...read.wait, sweepAt: read.wait.sweepAt + 1 } });
   };
 
-  it('remains resent if an outdated state of its webhook would hold it', async () => {
+  it('remains pending after a resend if an outdated state of its webhook would hold it', async () => {
     await stage.register({ status: 'suspended', suspensionReason: 'gone' });
     justBefore('Put', async () => {
       await stage.register();
@@ -106,7 +103,7 @@ describe('a delivery that has changed since it was read', () => {
     expect(stage.posts).toHaveLength(1);
   });
 
-  it('leaves its message in the queue if it changes at each try', async () => {
+  it('leaves its message in the queue if it changes on each try', async () => {
     await stage.remove();
     stage.faults.outcomeOf = ({ operation }) => {
       if (operation === 'Put') void mark();
@@ -117,7 +114,7 @@ describe('a delivery that has changed since it was read', () => {
     expect(stage.waiting('retries')).toHaveLength(1);
   });
 
-  it('records the outcome of an attempt that was made', async () => {
+  it('records the outcome of a completed attempt', async () => {
     justBefore('Put', mark);
     await stage.pass(4_000);
     expect(stage.only()).toMatchObject({ state: 'delivered', attempts: [{ number: 1 }, { number: 2 }] });
@@ -170,7 +167,7 @@ it('a hold that cannot be stored is not logged as the outcome of an attempt', as
 
 describe('a suspension after five days of failures', () => {
   /** Publishes an event to a webhook that has failed for five days. The only attempt fails. */
-  const failForGood = async () => {
+  const failLastAttempt = async () => {
     stage = makeStage([]);
     await stage.register({ failingSince: noon - 5 * day, failingMark: 4 * day });
     stage.answers.push(aResponse(500), aResponse(500));
@@ -178,7 +175,7 @@ describe('a suspension after five days of failures', () => {
   };
 
   it('is stored before the outcome that requires it', async () => {
-    await failForGood();
+    await failLastAttempt();
     let wasSuspended = false;
     failOnce(
       command => isOutcome(command) && stage.posts.length === 1,
@@ -194,7 +191,7 @@ describe('a suspension after five days of failures', () => {
   });
 
   it('is repeated with the attempt if it cannot be stored', async () => {
-    await failForGood();
+    await failLastAttempt();
     failOnce(command => command instanceof UpdateCommand && command.input.TableName === 'Webhooks');
     await stage.settle();
     expect(stage.only()).toMatchObject({ state: 'failed' });
@@ -204,7 +201,7 @@ describe('a suspension after five days of failures', () => {
   });
 
   it('is not caused by a test', async () => {
-    await failForGood();
+    await failLastAttempt();
     stage.lose('events');
     await stage.request('POST', '/v1/webhooks/demanda.criada/teste');
     await stage.pass(0);
@@ -213,7 +210,7 @@ describe('a suspension after five days of failures', () => {
   });
 });
 
-describe('a message of the retry queue', () => {
+describe('a message in the retry queue', () => {
   beforeEach(fail);
 
   it.each([

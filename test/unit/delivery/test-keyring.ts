@@ -9,9 +9,7 @@ import { makeKeyring } from '../../../lambdas/platform/keyring.ts';
 import { systemRandom } from '../../../lambdas/platform/random.ts';
 import { systemTime } from '../../../lambdas/platform/timer.ts';
 
-/*
- * A keyring of real keys in this process, for tests that need encrypted or signed values but do not test encryption.
- */
+/* A keyring with real keys in this process, for tests that need encrypted or signed values but do not test encryption. */
 
 const keys: Item[] = [];
 

@@ -10,8 +10,6 @@ import {
 import { frozenClock } from '../../support/clock.ts';
 import { aDelivery, aRecord, failure, internalError, noon, success } from './builders.ts';
 
-/* The next state of a delivery, and when its message is sent (`docs/delivery.md`, steps 5 to 7). */
-
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
@@ -48,7 +46,7 @@ describe('an attempt', () => {
     expect(applyOutcome()(aDelivery(before), outcome)).toMatchObject(expected);
   });
 
-  it('is one of the latest 30 that are stored', () => {
+  it('is stored only while it is one of the latest 30', () => {
     const attempts = Array.from({ length: maxStoredAttempts }, (_, at) => aRecord({ number: at + 1 }));
     const after = applyOutcome()(aDelivery({ attempt: 31, attempts }), failure({ number: 31 }));
     expect(after.attempts.map(({ number }) => number)).toEqual(Array.from({ length: 30 }, (_, at) => at + 2));
@@ -105,9 +103,9 @@ describe('the sweeper', () => {
 
 it('a resend has no effect for 2 min after each message of a due delivery', () => {
   const due = dueNow(aDelivery(), noon);
-  for (let [next, cameAt] = [due.wait, noon]; cameAt < noon + day; next = waitAfterSweep(next, cameAt)) {
-    const isLeft = (late: number) => expedited({ ...due, wait: next }, cameAt + late) === undefined;
-    expect([isLeft(0), isLeft(2 * minute - 1), isLeft(2 * minute)]).toEqual([true, true, false]);
-    cameAt = next.sweepAt;
+  for (let [next, arrivedAt] = [due.wait, noon]; arrivedAt < noon + day; next = waitAfterSweep(next, arrivedAt)) {
+    const isRejected = (delay: number) => expedited({ ...due, wait: next }, arrivedAt + delay) === undefined;
+    expect([isRejected(0), isRejected(2 * minute - 1), isRejected(2 * minute)]).toEqual([true, true, false]);
+    arrivedAt = next.sweepAt;
   }
 });

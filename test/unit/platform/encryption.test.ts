@@ -16,15 +16,14 @@ const keys = [1, 2].map(generation => {
   };
   return { key, opened: createSecretKey(randomBytes(32)) };
 });
-let inUse = 0;
+let activeIndex = 0;
 const keyring: Pick<Keyring, 'active' | 'find' | 'open'> = {
-  active: async () => keys[inUse]?.key ?? Promise.reject(new Error('no key')),
+  active: async () => keys[activeIndex]?.key ?? Promise.reject(new Error('no key')),
   find: async (_, keyId) => keys.map(({ key }) => key).find(key => key.keyId === keyId),
-  open: async wanted => keys.find(({ key }) => key === wanted)?.opened ?? Promise.reject(new Error('no key')),
+  open: async keyringKey => keys.find(({ key }) => key === keyringKey)?.opened ?? Promise.reject(new Error('no key')),
 };
 const encryption = makeEncryption(keyring, systemRandom);
 
-// Stored credentials are encrypted with a key from the keyring and bound to their webhook (docs/architecture.md).
 describe('encryption', () => {
   it('produces values that can be decrypted only with the same binding', async () => {
     await fc.assert(
@@ -44,10 +43,10 @@ describe('encryption', () => {
 
   it('decrypts values that an earlier key encrypted', async () => {
     const encrypted = await encryption.encrypt('old', 'binding');
-    inUse = 1;
+    activeIndex = 1;
     expect(await encryption.encrypt('new', 'binding')).toMatch(/^k2\./);
     expect(await encryption.decrypt(encrypted, 'binding')).toBe('old');
-    inUse = 0;
+    activeIndex = 0;
   });
 
   it('rejects modified values', async () => {

@@ -4,7 +4,6 @@ import { list, readEnvironment, text, wholeNumber } from '../../../lambdas/platf
 
 const schema = z.object({ NAME: text, COUNT: wholeNumber, OWN_HOSTS: list });
 
-// A function reads its variables once, when it starts, and reports every invalid variable.
 describe('readEnvironment', () => {
   it('returns texts, whole numbers and lists by camel-case name, and ignores other variables', () => {
     const variables = { NAME: 'a', COUNT: '0900', OWN_HOSTS: ' a.example, ,b.example,', PATH: '/bin' };

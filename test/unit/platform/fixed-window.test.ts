@@ -18,7 +18,6 @@ const window = (limit: number) => {
   return { ...fixedWindow, advance };
 };
 
-// docs/en/errors.md describes the limits per minute and Retry-After.
 describe('a fixed window', () => {
   it('allows its limit for each subject, and then returns the whole seconds until its end', async () => {
     const { countWithinLimit: take, advance } = window(3);

@@ -32,8 +32,6 @@ const queries = () => database.operations.filter(operation => operation === 'Que
 const decryptions = () =>
   vi.mocked(kms.send).mock.calls.filter(([command]) => command instanceof DecryptCommand).length;
 
-// call-cache.test.ts tests the age of cached results and early calls that fail.
-
 describe('the keyring', () => {
   it('uses the newest active key and finds the others', async () => {
     await put(1, clock.now() - 2);

@@ -28,10 +28,10 @@ it.each([
     },
     ServerError: { dimensions: [['service', 'version']], values: { service: 'token', version: '7', ServerError: 1 } },
   };
-  const wanted = expected.map(name => metrics[name as keyof typeof metrics]);
-  expect(lines).toMatchObject(wanted.map(({ values }) => values));
+  const expectedMetrics = expected.map(name => metrics[name as keyof typeof metrics]);
+  expect(lines).toMatchObject(expectedMetrics.map(({ values }) => values));
   expect(lines.map(({ _aws }) => _aws.CloudWatchMetrics)).toMatchObject(
-    wanted.map(({ dimensions }) => [{ Namespace: 'Emissor/test', Dimensions: dimensions }]),
+    expectedMetrics.map(({ dimensions }) => [{ Namespace: 'Emissor/test', Dimensions: dimensions }]),
   );
 });
 

@@ -32,10 +32,10 @@ describe('an error in the log', () => {
     const error = new TypeError(message, { cause: new RangeError(message, { cause: canary }) });
     const thrown = expect.stringMatching(/telemetry\.test\.ts:\d+:\d+\)?$/);
     const at = expect.arrayContaining([thrown]);
-    const described = describeError(error);
-    expect(described).toEqual({ errorName: 'TypeError', at, cause: { errorName: 'RangeError', at } });
-    expect(JSON.stringify(described)).not.toContain(canary);
-    expect(described.at?.[0]).toEqual(thrown);
+    const description = describeError(error);
+    expect(description).toEqual({ errorName: 'TypeError', at, cause: { errorName: 'RangeError', at } });
+    expect(JSON.stringify(description)).not.toContain(canary);
+    expect(description.at?.[0]).toEqual(thrown);
   });
 
   it('has at most two causes, even of a cyclic chain', () => {
@@ -107,13 +107,13 @@ describe('an AWS error', () => {
     ['kms:Decrypt', 'key', () => kms().send(new DecryptCommand({ CiphertextBlob: Buffer.from('x') }))],
     ['sns:Publish', 'topic', () => sns().send(new PublishCommand({ TopicArn: canary, Message: canary }))],
   ])('of %s has the action and the resource type (%s), but no value', async (action, resourceType, call) => {
-    const described = describeError(await errorOf(call()));
-    expect(described).toMatchObject({ action, resourceType, httpStatus: 400, tries: 1 });
-    expect(described.table).toBe(action.startsWith('dynamodb:') ? TableName : undefined);
-    expect(described.index).toBe(resourceType === 'index' ? 'Due' : undefined);
-    expect(described).not.toHaveProperty('throttled');
-    expect(described.errorName).toMatch(/^[A-Za-z]+$/);
-    expect(JSON.stringify(described)).not.toContain(canary);
+    const description = describeError(await errorOf(call()));
+    expect(description).toMatchObject({ action, resourceType, httpStatus: 400, tries: 1 });
+    expect(description.table).toBe(action.startsWith('dynamodb:') ? TableName : undefined);
+    expect(description.index).toBe(resourceType === 'index' ? 'Due' : undefined);
+    expect(description).not.toHaveProperty('throttled');
+    expect(description.errorName).toMatch(/^[A-Za-z]+$/);
+    expect(JSON.stringify(description)).not.toContain(canary);
   });
 
   const throttle = (__type: string, reasons: object = {}) => ({ __type: `com.aws#${__type}`, message, ...reasons });
@@ -122,20 +122,20 @@ describe('an AWS error', () => {
   const hotKey = { reason: 'IndexWriteKeyRangeThroughputExceeded', resource: `${arn}/index/due` };
   const quota = { reason: 'TableWriteAccountLimitExceeded', resource: arn };
 
-  const followed = throttle('ProvisionedThroughputExceededException', { ThrottlingReasons: [hotKey] });
-  const limited = throttle('ThrottlingException', { throttlingReasons: [quota] });
-  const plain = throttle('ThrottlingException');
+  const indexThrottle = throttle('ProvisionedThroughputExceededException', { ThrottlingReasons: [hotKey] });
+  const quotaThrottle = throttle('ThrottlingException', { throttlingReasons: [quota] });
+  const throttleWithoutReason = throttle('ThrottlingException');
   const ofTable = { table: TableName, throttled: [] };
   const listKeys = () => kms().send(new ListKeysCommand());
   const readPart = () => batchGet(async () => ({ UnprocessedKeys: { [TableName]: { Keys } } }) as never, unread);
   const writePart = () => Promise.reject(new StatementError('ThrottlingError', TableName));
 
   it.each<[string, object, () => Promise<unknown>, object | undefined]>([
-    ['an index that a write must update', followed, put, { ...ofTable, index: 'due', throttled: [hotKey.reason] }],
-    ['a table at its quota', limited, put, { ...ofTable, throttled: [quota.reason] }],
-    ['a table without a reason', plain, put, ofTable],
+    ['an index that a write must update', indexThrottle, put, { ...ofTable, index: 'due', throttled: [hotKey.reason] }],
+    ['a table at its quota', quotaThrottle, put, { ...ofTable, throttled: [quota.reason] }],
+    ['a table without a reason', throttleWithoutReason, put, ofTable],
     ['another failure', denied, put, undefined],
-    ['KMS, which uses the same error name', plain, listKeys, undefined],
+    ['KMS, which uses the same error name', throttleWithoutReason, listKeys, undefined],
     ['a part of a batch read', {}, readPart, ofTable],
     ['a statement of a batch write', {}, writePart, ofTable],
   ])('has the throttled table or index, and is counted: %s', async (_case, response, call, expected) => {
@@ -155,7 +155,7 @@ describe('an AWS error', () => {
   });
 
   it('causes a log line that describes it when the invocation fails', async () => {
-    errorBody = limited;
+    errorBody = quotaThrottle;
     const { written, telemetry } = collectLines();
     const handler = makeHandler(telemetry, put);
     await expect(handler({}, { awsRequestId: 'r' } as never)).rejects.toThrow();

@@ -7,8 +7,6 @@ import type { StageRequest, StageResponse } from '../../../support/stage.ts';
 import { makeStage, type Stage } from '../../../support/stage.ts';
 import { aResponse, secret } from '../builders.ts';
 
-/* The responses of {base_url} for deliveries and tests (`docs/en/deliveries.md`). */
-
 let stage: Stage;
 beforeEach(async () => {
   stage = makeStage();
@@ -98,7 +96,7 @@ describe('GET …/entregas', () => {
     expect((await list('estado=&limite=&cursor=')).entregas).toHaveLength(4);
   });
 
-  const cursorOf = (place: string | Buffer) => Buffer.from(place).toString('base64url');
+  const cursorOf = (position: string | Buffer) => Buffer.from(position).toString('base64url');
   const cursor = cursorOf(`2026-11-20T12:00:00.000Z#${eventId}`);
   it.each<[string, string[]]>([
     ['estado=ENTREGUE', ['estado invalid_value']],
@@ -260,7 +258,7 @@ describe('GET …/entregas/{id}', () => {
     expect(stage.posts).toHaveLength(1);
   });
 
-  it('returns 404 from 30 days after the final state, as does the list if there is no webhook', async () => {
+  it('returns 404 from 30 days after the final state, and then the list of a deleted webhook also returns 404', async () => {
     stage.publishEvent();
     await stage.settle();
     const id = await oneId();
@@ -350,9 +348,9 @@ describe('POST …/teste', () => {
     ['a blocked address', { outcome: 'blocked', cause: null, errorCode: '', durationMs: 1 }, 'bloqueada', 0],
     ['an internal error', { outcome: 'internal_error', cause: null, errorCode: '', durationMs: 1 }, 'interno', 1],
   ] as const)(
-    'makes only one attempt if it ends with %s, without effect on the webhook’s health',
-    async (_case, posted, resultado, posts) => {
-      stage.answers.push(posted);
+    'makes only one attempt, which does not affect the webhook’s health: %s',
+    async (_case, postOutcome, resultado, posts) => {
+      stage.answers.push(postOutcome);
       const { json } = await test();
       const before = await stage.webhook();
       await stage.settle();
@@ -375,7 +373,7 @@ describe('POST …/teste', () => {
     expect(await stage.slowness()).toEqual(slowness);
   });
 
-  it('rejects a test while the webhook is suspended by an operator, and does not count it', async () => {
+  it('rejects a test while the webhook is suspended by an operator, and does not count the request', async () => {
     await stage.register({ status: 'suspended', suspensionReason: 'operator' });
     for (let time = 0; time < 11; time++) expect(codeOf(await test())).toBe('409 suspended_by_operator');
     await stage.settle();

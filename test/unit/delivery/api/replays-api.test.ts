@@ -4,8 +4,6 @@ import { replayRecord } from '../../../../lambdas/delivery/api/responses.ts';
 import { makeStage, type Stage, type StageRequest } from '../../../support/stage.ts';
 import { aResponse } from '../builders.ts';
 
-/* The responses of {base_url} for replays (`docs/en/deliveries.md`). Worlds check the messages that a replay sends. */
-
 let stage: Stage;
 beforeEach(async () => {
   stage = makeStage([]);
@@ -49,7 +47,7 @@ describe('a replay', () => {
     expect(await codeOf('GET', `${path}/${json.id}`)).toBe('404 replay_not_found');
   });
 
-  it('prevents another replay of its webhook, and the 409 response links to it', async () => {
+  it('prevents another replay of its webhook, and the 409 response links to the running replay', async () => {
     const starts = await Promise.all([start(), start(), start()]);
     const codes = starts.map(({ status, json }) => json.code ?? status).toSorted();
     expect(codes).toEqual([202, 'replay_in_progress', 'replay_in_progress']);
@@ -100,8 +98,8 @@ describe('the request to start a replay', () => {
   ])('is rejected with every finding: %j', async (body, findings) => {
     const rejected = await stage.request('POST', path, { body });
     expect([rejected.status, rejected.json.code]).toEqual([422, 'validation_failed']);
-    const found = rejected.json.errors.map(({ pointer, code }: Record<string, string>) => `${pointer} ${code}`);
-    expect(found.toSorted()).toEqual(findings);
+    const actual = rejected.json.errors.map(({ pointer, code }: Record<string, string>) => `${pointer} ${code}`);
+    expect(actual.toSorted()).toEqual(findings);
   });
 
   it('may contain time offsets and an end in the future', async () => {

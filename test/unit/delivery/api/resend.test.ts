@@ -4,11 +4,6 @@ import { makeApplyOutcome } from '../../../../lambdas/delivery/transitions.ts';
 import { makeStage, type Stage, schedule } from '../../../support/stage.ts';
 import { aDelivery, aRecord, aResponse, aWebhook, failure, internalError, noon } from '../builders.ts';
 
-/*
- * A resend starts a new schedule, or makes the next attempt at once without a charge (`docs/en/deliveries.md`). `transitions.test.ts` and
- * worlds check that a resend does not change a delivery in flight.
- */
-
 let stage: Stage;
 beforeEach(async () => {
   stage = makeStage();
@@ -110,11 +105,11 @@ describe('an expedited attempt', () => {
     expect(failed).not.toHaveProperty('expedited');
   });
 
-  it('is followed at once by the scheduled attempt if its due time has passed', () => {
-    const late = { ...delivery, expedited: { at: noon, originalDueAt: noon + 1_000 } };
+  it('is followed at once by the scheduled attempt if the scheduled time has passed', () => {
+    const overdue = { ...delivery, expedited: { at: noon, originalDueAt: noon + 1_000 } };
     for (const outcome of [failure(), internalError()]) {
       const wait = { nextAttemptAt: noon + 5_000 };
-      expect(applyOutcome(late, outcome)).toMatchObject({ charged: 1, wait });
+      expect(applyOutcome(overdue, outcome)).toMatchObject({ charged: 1, wait });
     }
   });
 });

@@ -9,8 +9,6 @@ import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { aDelivery, aResponse, attemptWith, aWebhook, failure, internalError, noon, success } from '../builders.ts';
 import { encryption } from '../test-keyring.ts';
 
-/* The rules for slow attempts and for their cancellation in a busy process (`docs/delivery.md`, steps 3 and 4). */
-
 interface Circumstances extends Partial<AttemptWatchDependencies> {
   readonly slowness?: Slowness;
   /** The consecutive results of `isBusy`. After the last one, the result is `false`. */
@@ -25,12 +23,12 @@ beforeEach(() => {
 });
 const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds);
 
-/** Starts the watch of one attempt. Returns it with its effects, each with its time since noon. */
+/** Starts the watch of one attempt. Returns the watch and its effects, each with its time since noon. */
 const timing = (circumstances: Circumstances = {}) => {
   const { slowness = unknownSlowness, busy = [], ...changes } = circumstances;
-  const did: string[] = [];
+  const effects: string[] = [];
   let checks = 0;
-  const note = (effect: string) => did.push(`${Date.now() - noon} ${effect}`);
+  const note = (effect: string) => effects.push(`${Date.now() - noon} ${effect}`);
   const watch = makeStartAttemptWatch({
     tracker: {
       recordQuick: () => void note('quick'),
@@ -44,7 +42,7 @@ const timing = (circumstances: Circumstances = {}) => {
     return busy[checks++] ?? false;
   });
   watch.signal.addEventListener('abort', () => note('gives up'));
-  return { ...watch, did };
+  return { ...watch, effects };
 };
 
 const [failed, internal] = [failure(), internalError()];
@@ -96,7 +94,7 @@ describe('an attempt without a response 2 s after name resolution started', () =
     ],
     ['is not counted as quick when it ends', {}, ['onResolving', 2_000, success], ['2000 slow', '2000 checks']],
   ])('%s', async (_, circumstances, steps, expected) => {
-    expect((await watched(circumstances, steps)).did).toEqual(expected);
+    expect((await watched(circumstances, steps)).effects).toEqual(expected);
   });
 });
 
@@ -110,17 +108,17 @@ describe('the end of an attempt', () => {
     ['a quick 500 of a slow webhook after its hold', slow, [...responded, failed], ['0 quick', '0 quick again']],
     ['no response of a slow webhook after its hold', slow, ['onResolving', withoutResponse], ['0 quick']],
   ])('records a quick attempt and may end the slowness: %s', async (_, slowness, steps, expected) => {
-    expect((await watched({ slowness }, steps)).did).toEqual(expected);
+    expect((await watched({ slowness }, steps)).effects).toEqual(expected);
   });
 
   it('stops the timer, and waits until the slow attempt is stored', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const tracker = { recordQuick: () => {}, recordSlow: () => promise, recordQuickResponse: async () => {} };
-    const { end, did } = await watched({ tracker }, ['onResolving', 2_000]);
-    const done = end(failed).then(() => did.push('ended'));
+    const { end, effects } = await watched({ tracker }, ['onResolving', 2_000]);
+    const done = end(failed).then(() => effects.push('ended'));
     await new Promise(setImmediate);
     expect(vi.getTimerCount()).toBe(0);
-    expect(did).not.toContain('ended');
+    expect(effects).not.toContain('ended');
     resolve();
     await done;
   });
@@ -138,17 +136,17 @@ describe('the time before name resolution', () => {
       },
       now: Date.now,
     });
-    const made = attempt(aWebhook(), aDelivery(), watch);
+    const outcome = attempt(aWebhook(), aDelivery(), watch);
     await pass(10_000);
     resolve();
-    await watch.end(await made);
-    expect(watch.did).toEqual(['10000 quick']);
+    await watch.end(await outcome);
+    expect(watch.effects).toEqual(['10000 quick']);
   });
 
-  it('is not counted if the attempt fails in it', async () => {
+  it('is not counted if the attempt fails during this time', async () => {
     const watch = timing();
     const attempt = attemptWith({ encryption: { decrypt: () => Promise.reject(new Error('no key')) } });
     await watch.end(await attempt(aWebhook(), aDelivery(), watch));
-    expect(watch.did).toEqual([]);
+    expect(watch.effects).toEqual([]);
   });
 });

@@ -5,12 +5,10 @@ import type { FailureCause } from '../../../../lambdas/platform/egress/network-e
 import { aDelivery, aRecord, aResponse, attemptWith, aWebhook, fakeNetwork, noon, secret } from '../builders.ts';
 import { encryptAlike } from '../test-keyring.ts';
 
-/* The request of an attempt, and the outcome of each response (`docs/en/receiving.md`, `docs/delivery.md`, steps 4 and 5). */
-
 const hour = 60 * 60_000;
 
-const attemptOver = (posted: PostOutcome, changes: Partial<AttemptDependencies> = {}) => {
-  const network = fakeNetwork(posted);
+const attemptOver = (postOutcome: PostOutcome, changes: Partial<AttemptDependencies> = {}) => {
+  const network = fakeNetwork(postOutcome);
   return { attempt: attemptWith({ post: network.post, ...changes }), requests: network.requests };
 };
 
@@ -52,7 +50,7 @@ describe('a request to a receiver', () => {
   });
 });
 
-describe('an attempt with a response', () => {
+describe('an attempt', () => {
   it.each([200, 201, 204, 299])('succeeds with status %i', async status => {
     const outcome = await attemptOver(aResponse(status, {}, 'ok')).attempt(aWebhook(), aDelivery({ attempt: 3 }));
     const record = aRecord({ number: 3, durationMs: 12, result: 'delivered', status, response: 'ok' });
@@ -72,11 +70,11 @@ describe('an attempt with a response', () => {
     ['dns', 'unknown_name', 'failed', 'dns'],
     ['blocked', null, 'failed', 'blocked'],
     ['internal_error', null, 'internal_error', 'internal'],
-  ])('ends for %s with cause %s as %s, with result %s', async (kind, cause, outcome, result) => {
-    const posted = { outcome: kind, cause, errorCode: 'why', durationMs: 5 };
-    const made = await attemptOver(posted).attempt(aWebhook(), aDelivery());
+  ])('that ends with %s and cause %s has outcome %s and result %s', async (kind, cause, outcome, result) => {
+    const postOutcome = { outcome: kind, cause, errorCode: 'why', durationMs: 5 };
+    const actual = await attemptOver(postOutcome).attempt(aWebhook(), aDelivery());
     const record = { result, cause, status: null, response: null };
-    expect(made).toMatchObject({ outcome, errorCode: 'why', record });
+    expect(actual).toMatchObject({ outcome, errorCode: 'why', record });
   });
 
   it('does not store a credential that the receiver echoes', async () => {
@@ -92,8 +90,11 @@ describe('an attempt with a response', () => {
 describe('internal errors', () => {
   it('include a credential that cannot be decrypted, and no request is sent', async () => {
     const { attempt, requests } = attemptOver(aResponse(200));
-    const made = await attempt(aWebhook({ encryptedAuthorization: encryptAlike('x', 'another/binding') }), aDelivery());
-    expect(made).toMatchObject({ outcome: 'internal_error', record: { result: 'internal', status: null } });
+    const outcome = await attempt(
+      aWebhook({ encryptedAuthorization: encryptAlike('x', 'another/binding') }),
+      aDelivery(),
+    );
+    expect(outcome).toMatchObject({ outcome: 'internal_error', record: { result: 'internal', status: null } });
     expect(requests).toEqual([]);
   });
 

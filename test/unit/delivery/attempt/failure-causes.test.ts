@@ -185,7 +185,7 @@ async function resolvedBy(
   await once(server, 'listening');
   onTestFinished(() => void server.close());
   const newNameServer = () => {
-    const timeout = dnsResponse === 'silent' ? 50 : 10_000; // on a busy computer, the response may take long
+    const timeout = dnsResponse === 'silent' ? 50 : 10_000; // on a busy computer, the response may take a long time
     const resolver = new Resolver({ timeout, maxTimeout: timeout, tries: 1 });
     resolver.setServers([`127.0.0.1:${server.address().port}`]);
     return resolver;

@@ -4,8 +4,6 @@ import { makeRedaction } from '../../../../lambdas/delivery/attempt/redaction.ts
 import { processorTimeOf } from '../../../support/processor-time.ts';
 import { amount } from '../../../support/sample.ts';
 
-/* A response is stored without credentials that the receiver echoes (`docs/en/deliveries.md`). */
-
 const basicOf = (pair: string | Buffer): string => `Basic ${Buffer.from(pair).toString('base64')}`;
 
 describe('the redaction of a response', () => {
@@ -46,7 +44,7 @@ describe('the redaction of a response', () => {
       '***',
     ],
     ['not an invalid Base64 value', 'Basic a!b', 'i a b', 'i a b'],
-  ])('masks %s', (_, authorization, text, expected) => {
+  ])('masks only credentials: %s', (_, authorization, text, expected) => {
     expect(makeRedaction(authorization)(text, false)).toBe(expected);
   });
 
@@ -98,7 +96,7 @@ describe('the redaction of a credential at a truncated end', () => {
     ['masks from the first character', 'Bearer s3cr3t-t0ken', 'you sent s3cr3t-t0', 'you sent ***'],
     ['masks two characters', 'Bearer s3cr3t-t0ken', 'you sent Be', 'you sent ***'],
     ['masks a password', basicOf('user:12345678'), 'with 1234567', 'with ***'],
-    ['between escapes', 'Bearer a/b/c/d', '{"h":"a\\/b\\/', '{"h":"***'],
+    ['masks a value between escape sequences', 'Bearer a/b/c/d', '{"h":"a\\/b\\/', '{"h":"***'],
     ['masks a value within an escape sequence', 'Bearer a/b/c/d', '{"h":"a\\/b\\', '{"h":"***'],
     ['masks a value after a complete occurrence', 'Bearer abab', 'abab, aba', '***, ***'],
     ['masks the longest prefix', 'Bearer ababac', 'x ababa', 'x ***'],

@@ -3,8 +3,6 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { signatureHeader } from '../../../../lambdas/delivery/attempt/signature.ts';
 
-/* The signature of a request (Standard Webhooks, `docs/en/receiving.md`). */
-
 const secretOf = (bytes: Uint8Array): string => `whsec_${Buffer.from(bytes).toString('base64')}`;
 const bytes = fc.uint8Array({ minLength: 24, maxLength: 64 });
 

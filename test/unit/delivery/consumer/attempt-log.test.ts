@@ -2,8 +2,6 @@ import { beforeEach, expect, it } from 'vitest';
 import { makeStage, type Stage } from '../../../support/stage.ts';
 import { aResponse } from '../builders.ts';
 
-/* The log line and the metrics of an attempt, which operators and alarms use (`docs/logs.md`, `docs/runbook.md`). */
-
 let stage: Stage;
 let messageId = '';
 beforeEach(async () => {
@@ -28,31 +26,31 @@ it('an attempt logs one line without the URL, the body or the response', async (
 
 it('the log line of an attempt without a response contains the cause and the error code', async () => {
   stage.answers.push({ outcome: 'connection', cause: 'reset', errorCode: 'EPIPE', durationMs: 1 });
-  const named = { result: 'connection', cause: 'reset', status: null, errorCode: 'EPIPE' };
-  expect(await lines()).toMatchObject([['delivery.attempt', named]]);
+  const fields = { result: 'connection', cause: 'reset', status: null, errorCode: 'EPIPE' };
+  expect(await lines()).toMatchObject([['delivery.attempt', fields]]);
 });
 
 const error = { cause: null, errorCode: '', durationMs: 1 };
-const ours = { InternalError: 1 };
+const internalErrors = { InternalError: 1 };
 
 it.each([
   ['a success', aResponse(200), { Delivered: 1 }, {}],
   ['a failure', aResponse(401), { Delivered: 0 }, {}],
   ['a blocked address', { ...error, outcome: 'blocked' }, { Delivered: 0, Blocked: 1 }, { Blocked: 1 }],
-  ['an internal error', { ...error, outcome: 'internal_error' }, { Delivered: 0, ...ours }, ours],
-] as const)('counts an attempt that ends with %s, and for tests only internal errors', async (...row) => {
-  const [, posted, ofEvent, ofTest] = row;
-  stage.answers.push(posted);
+  ['an internal error', { ...error, outcome: 'internal_error' }, { Delivered: 0, ...internalErrors }, internalErrors],
+] as const)('counts an attempt that ends with %s, and counts Delivered only for events', async (...row) => {
+  const [, postOutcome, eventCounts, testCounts] = row;
+  stage.answers.push(postOutcome);
   stage.publishEvent();
   await stage.pass(1);
-  expect(stage.counts).toEqual(ofEvent);
+  expect(stage.counts).toEqual(eventCounts);
 
-  const another = makeStage();
-  await another.register();
-  another.answers.push(posted);
-  await another.request('POST', '/v1/webhooks/demanda.criada/teste');
-  await another.pass(1);
-  expect(another.counts).toEqual(ofTest);
+  const otherStage = makeStage();
+  await otherStage.register();
+  otherStage.answers.push(postOutcome);
+  await otherStage.request('POST', '/v1/webhooks/demanda.criada/teste');
+  await otherStage.pass(1);
+  expect(otherStage.counts).toEqual(testCounts);
 });
 
 it('a consumer acknowledges its messages when the last attempt has ended', async () => {

@@ -5,8 +5,6 @@ import { deferral, makeMessageVisibility } from '../../../../lambdas/delivery/co
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { fakeTelemetry } from '../builders.ts';
 
-/* The time for which a message is hidden (`docs/delivery.md`, steps 1 and 2, "the table is down"). Messages share calls, which SQS bills. */
-
 const recordOf = (id: number) => {
   const record: Partial<SQSRecord> = { messageId: `message-${id}`, receiptHandle: `handle-${id}` };
   return record as SQSRecord;

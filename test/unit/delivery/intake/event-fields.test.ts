@@ -10,8 +10,7 @@ import { deliverySchema, eventSchemaFiles, messageSchema } from '../../../../too
 import { eventBodies } from '../../../../tools/openapi/event-webhooks.ts';
 import { futureEvents, proposalWith } from '../../../support/future-events.ts';
 
-// The service and the published schemas accept the same events. `wrongEvents` tests the fields that every event has. The other cases use
-// a catalogue with fields of each kind, so a new field of the product needs only a row.
+// `invalidEvents` tests the fields that every event has. The other cases use a catalogue with fields of each kind.
 
 const text = 'must be a string of 1 to 5 characters';
 const patterned = 'must be a string of 1 to 8 characters that matches ^[a-z][a-z0-9_]*$';
@@ -19,7 +18,7 @@ const number = 'must be a whole number from 1 to 2^53 - 1';
 const demand = (values: object) => ({ id_conta: 'acme', event: 'demanda.criada', id_demanda: 10, ...values });
 
 /** Valid values of a proposal. Undefined values are absent. */
-const right: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
+const validValues: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
   ['with all fields', {}],
   ['without the optional text', { canal: undefined }],
   ['without the optional number', { valor: undefined }],
@@ -35,7 +34,7 @@ const right: readonly (readonly [string, Readonly<Record<string, unknown>>])[] =
 ];
 
 /** A field, an invalid value and the reason. */
-const wrong: readonly (readonly [string, string, unknown, string])[] = [
+const invalidValues: readonly (readonly [string, string, unknown, string])[] = [
   ['a required text is absent', 'protocolo', undefined, 'is missing'],
   ['a required text is null', 'protocolo', null, text],
   ['a text is a number', 'protocolo', 5, text],
@@ -71,7 +70,7 @@ const oneOf = `must be one of ${EVENT_NAMES.join(', ')}`;
 const notObject = 'the message is not a JSON object';
 
 /** An invalid message and the reason that the service returns. */
-const wrongEvents: readonly (readonly [string, unknown, string])[] = [
+const invalidEvents: readonly (readonly [string, unknown, string])[] = [
   ['null', null, notObject],
   ['a list', [{}], notObject],
   ['a text', 'demanda.criada', notObject],
@@ -106,7 +105,7 @@ const wrongEvents: readonly (readonly [string, unknown, string])[] = [
 ];
 
 /** Valid ids of a message. */
-const rightIds = [
+const validIds = [
   undefined,
   '1',
   'x'.repeat(128),
@@ -121,8 +120,8 @@ const service = (message: unknown) =>
   parseEventMessage(JSON.stringify(message), 'message-1', 'https://d.example', futureEvents);
 
 const link = 'https://d.example/propostas/10/20';
-const whole = { id_proposta: 20, id_demanda: 10, protocolo: 'P-1', canal: 'app', valor: 990 };
-const deliveredWith = (values: object) => JSON.stringify({ event: 'proposta.recebida', ...whole, ...values, link });
+const allFields = { id_proposta: 20, id_demanda: 10, protocolo: 'P-1', canal: 'app', valor: 990 };
+const deliveredWith = (values: object) => JSON.stringify({ event: 'proposta.recebida', ...allFields, ...values, link });
 const ofAnotherEvent = { id_conta: 'acme', event: 'demanda.criada', id_demanda: 10, canal: 'app', id_proposta: 'x' };
 
 const ajv = new Ajv2020({ allErrors: true });
@@ -132,27 +131,27 @@ const productSchemas = EVENT_NAMES.map(name => ajv.compile(messageSchema(busines
 const isDelivery = ajv.compile(deliverySchema(futureEvents, 'proposta.recebida'));
 
 describe('the service and the schemas', () => {
-  it.each(right)('accept an event %s', (_case, values) => {
+  it.each(validValues)('accept an event %s', (_case, values) => {
     expect(bodyOf(service(proposalWith(values)))).toBe(deliveredWith(values));
     expect(isMessage(proposalWith(values))).toBe(true);
     expect(isDelivery(JSON.parse(deliveredWith(values)))).toBe(true);
   });
 
-  it.each(wrong)('reject an event if %s', (_case, field, value, reason) => {
+  it.each(invalidValues)('reject an event if %s', (_case, field, value, reason) => {
     const message = proposalWith({ [field]: value });
     const rejected = { outcome: 'rejected', reason: 'malformed', detail: `${field}: ${reason}` };
     expect(service(message)).toMatchObject(rejected);
     expect(isMessage(message)).toBe(false);
   });
 
-  it.each(wrongEvents)('reject %s', (_case, message, detail) => {
+  it.each(invalidEvents)('reject %s', (_case, message, detail) => {
     const parsed = parseEventMessage(JSON.stringify(message), 'message-1', 'https://d.example');
     expect(parsed).toMatchObject({ outcome: 'rejected', detail });
-    const given = JSON.parse(JSON.stringify(message));
-    expect(productSchemas.some(isValid => isValid(given))).toBe(false);
+    const parsedMessage = JSON.parse(JSON.stringify(message));
+    expect(productSchemas.some(isValid => isValid(parsedMessage))).toBe(false);
   });
 
-  it.each(rightIds)('accept the id %j', value => {
+  it.each(validIds)('accept the id %j', value => {
     const text = JSON.stringify(demand({ id: value }));
     const deliveryId = deliveryIdOf('acme', 'demanda.criada', value ?? 'message-1');
     const parsed = parseEventMessage(text, 'message-1', 'https://d.example');
@@ -170,7 +169,7 @@ describe('the service and the schemas', () => {
   });
 
   it('accept the body of a test', () => {
-    expect(isDelivery({ event: 'proposta.recebida', ...whole, ...futureEvents.sampleValues, link })).toBe(true);
+    expect(isDelivery({ event: 'proposta.recebida', ...allFields, ...futureEvents.sampleValues, link })).toBe(true);
   });
 });
 

@@ -13,8 +13,6 @@ import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { EVENT_NAMES, type EventName } from '../../../../lambdas/webhooks/webhook.ts';
 import { futureEvents } from '../../../support/future-events.ts';
 
-/* The parsing of events and the bodies of their deliveries (`docs/publishing.md`). */
-
 const parseText = (text: string) => parseEventMessage(text, 'message-1', 'https://demandas.com.br');
 const parse = (message: unknown) => parseText(JSON.stringify(message));
 
@@ -38,8 +36,8 @@ describe('copies of an event', () => {
     const parsed = parseEventMessage(message, 'm', demandsUrl, events);
     return parsed.outcome === 'event' ? parsed.event.body : '';
   };
-  const [known, later] = [{ protocolo: 'P-1', canal: 'app' }, futureEvents] as const;
-  const ofLater = (changes: object) => body({ ...known, ...changes }, undefined, later);
+  const [optionalFields, catalogue] = [{ protocolo: 'P-1', canal: 'app' }, futureEvents] as const;
+  const ofLater = (changes: object) => body({ ...optionalFields, ...changes }, undefined, catalogue);
 
   it.each([
     ['equal fields', body({}), body({}), true],
@@ -72,7 +70,14 @@ describe('an event in the envelope of a service', () => {
   const event = { id_conta: 'c', event: 'demanda.criada', id_demanda: 1 };
   const Message = JSON.stringify(event);
   const notification = { Type: 'Notification', MessageId: 'm', TopicArn: 'arn:aws:sns:r:1:t', Message };
-  const ruled = { version: '0', id: 'e', 'detail-type': 'demand', source: 'demands', account: '1', detail: event };
+  const eventBridgeEvent = {
+    version: '0',
+    id: 'e',
+    'detail-type': 'demand',
+    source: 'demands',
+    account: '1',
+    detail: event,
+  };
 
   it.each([
     ['an SNS topic', notification, /^event: is missing; .*SNS topic: enable raw message delivery/],
@@ -81,14 +86,18 @@ describe('an event in the envelope of a service', () => {
       { ...notification, Type: 'SubscriptionConfirmation', Token: 't', SubscribeURL: 'https://sns' },
       /^event: is missing; this is the subscription confirmation of an SNS topic.*: subscribe from the account of the events queue$/,
     ],
-    ['EventBridge', ruled, /^event: is missing; .*EventBridge rule: set InputPath .* or use an input transformer/],
+    [
+      'EventBridge',
+      eventBridgeEvent,
+      /^event: is missing; .*EventBridge rule: set InputPath .* or use an input transformer/,
+    ],
     ['another', { Message: 'x', detail: 'y' }, /^event: is missing; id_conta: is missing; id_demanda: is missing$/],
   ])('is malformed, and the detail explains the fix: %s', (_service, message, detail) => {
     expect(parse(message)).toMatchObject({ reason: 'malformed', detail: expect.stringMatching(detail) });
   });
 
   it('is valid if it has the fields of an event', () => {
-    expect(parse({ ...ruled, ...event }).outcome).toBe('event');
+    expect(parse({ ...eventBridgeEvent, ...event }).outcome).toBe('event');
   });
 });
 
@@ -151,8 +160,8 @@ describe('the schema of a delivered body', () => {
   it.each(EVENT_NAMES)('rejects the name of another event, an unknown field and a missing field: %s', event => {
     const body = JSON.parse(sampleBody(event, 'https://demandas.com.br'));
     const { id_demanda, ...withoutDemand } = body;
-    for (const wrong of [{ ...body, event: 'x.y' }, { ...body, id_conta: 'c' }, withoutDemand]) {
-      expect(businessEvents.bodySchema(event).safeParse(wrong).success).toBe(false);
+    for (const invalidBody of [{ ...body, event: 'x.y' }, { ...body, id_conta: 'c' }, withoutDemand]) {
+      expect(businessEvents.bodySchema(event).safeParse(invalidBody).success).toBe(false);
     }
     expect(id_demanda).toBe(0);
   });

@@ -4,14 +4,12 @@ import { makeRejectionNotices } from '../../../../lambdas/delivery/intake/reject
 import { makeStage, type Stage } from '../../../support/stage.ts';
 import { fakeTelemetry } from '../builders.ts';
 
-/* The notices of rejected events (`docs/publishing.md`), and their dead-letter messages. */
-
 let stage: Stage;
 beforeEach(() => {
   stage = makeStage();
 });
 
-const whole = { id_conta: 'c', event: 'demanda.criada', id_demanda: 7 };
+const validEvent = { id_conta: 'c', event: 'demanda.criada', id_demanda: 7 };
 const notice = (changes: Partial<RejectionNotice> = {}): RejectionNotice => ({
   messageId: 'message-1',
   id: null,
@@ -23,7 +21,7 @@ const notice = (changes: Partial<RejectionNotice> = {}): RejectionNotice => ({
 
 describe('a rejected event', () => {
   it('causes a notice with the message id, the publisher’s id, the sender, the reason and the detail', async () => {
-    const messageId = stage.publish({ ...whole, id: 'demand-7', id_demanda: 'seven' });
+    const messageId = stage.publish({ ...validEvent, id: 'demand-7', id_demanda: 'seven' });
     await stage.pass(1);
     const detail = 'id_demanda: must be a whole number from 1 to 2^53 - 1';
     expect(stage.notices()).toEqual([notice({ messageId, id: 'demand-7', detail })]);

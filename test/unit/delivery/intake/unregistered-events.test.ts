@@ -10,8 +10,6 @@ import { type FrozenClock, frozenClock } from '../../../support/clock.ts';
 import { makeStage } from '../../../support/stage.ts';
 import { fakeTelemetry, noon } from '../builders.ts';
 
-/* `GET /v1/webhooks` lists the latest event without a webhook of each name for 30 days (`docs/en/webhooks.md`). */
-
 const [minute, hour, day] = [60_000, 60 * 60_000, 24 * 60 * 60_000];
 
 /** Starts a process of the function with its own store, which responds at once by default. */

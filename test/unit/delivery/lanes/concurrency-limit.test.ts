@@ -5,8 +5,6 @@ import {
   slowLaneSlots,
 } from '../../../../lambdas/delivery/lanes/concurrency-limit.ts';
 
-/* The number of slots of a webhook in a process (`docs/delivery.md`, step 1, and ADR 35). */
-
 let moment: number;
 let limit: ReturnType<typeof makeConcurrencyLimit>;
 beforeEach(() => {
@@ -14,14 +12,14 @@ beforeEach(() => {
   limit = makeConcurrencyLimit(fastLaneSlots, 300, () => moment);
 });
 
-/** Enters a key as often as it is admitted, at most `max` times. Returns the functions that free the slots. */
+/** Acquires up to `max` slots for a key. Returns the functions that free the slots. */
 const fill = (key: string, max = 1_000) =>
-  Array.from({ length: max }, () => limit.acquire(key)).filter(leave => leave !== undefined);
+  Array.from({ length: max }, () => limit.acquire(key)).filter(release => release !== undefined);
 /** Finishes this many messages of a key at once, while one message remains in flight. */
 const finish = (key: string, count: number) => {
-  const [leaveFirst] = fill(key, 1);
+  const [releaseFirst] = fill(key, 1);
   for (let number = 0; number < count; number++) fill(key, 1)[0]?.();
-  return leaveFirst;
+  return releaseFirst;
 };
 
 describe('the number of slots of a webhook in a fast lane', () => {
@@ -50,13 +48,13 @@ describe('the number of slots of a webhook in a fast lane', () => {
   });
 
   it('is 25 again after a message has been in flight for more than 500 ms', () => {
-    const leave = finish('one', 75);
+    const release = finish('one', 75);
     fill('one', 50);
     moment += 500;
     expect(fill('one', 1)).toHaveLength(1);
     moment += 1;
     expect(fill('one')).toHaveLength(0);
-    leave?.();
+    release?.();
     expect(fill('one')).toHaveLength(0);
   });
 
@@ -87,12 +85,15 @@ it.each([
   [20, 100, 3, 4],
   [31, 1, 2, 3],
   [60, 1, 1, 2],
-])('in a slow lane, %i processes with %i webhooks have %i slots each, or %i on request', (...numbers) => {
-  const [processes, webhooks, ...expected] = numbers;
-  const webhook = { webhooks, othersInFlight: 0, finished: 0, isQuick: true };
-  const shares = [false, true].map(isRequested => slowLaneSlots(processes)({ ...webhook, isRequested }));
-  expect(shares).toEqual(expected);
-});
+])(
+  'in a slow lane of %i processes with %i webhooks, each webhook has %i slots per process, or %i on request',
+  (...numbers) => {
+    const [processes, webhooks, ...expected] = numbers;
+    const webhook = { webhooks, othersInFlight: 0, finished: 0, isQuick: true };
+    const shares = [false, true].map(isRequested => slowLaneSlots(processes)({ ...webhook, isRequested }));
+    expect(shares).toEqual(expected);
+  },
+);
 
 it('the webhooks that share a slow lane include the new webhook', () => {
   limit = makeConcurrencyLimit(slowLaneSlots(1), 500, () => 0);

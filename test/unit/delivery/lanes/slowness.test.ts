@@ -10,8 +10,6 @@ import {
 import { makeStage } from '../../../support/stage.ts';
 import { aResponse, noon } from '../builders.ts';
 
-/* The rules by which a webhook becomes slow and quick again (`docs/delivery.md`, step 3). */
-
 const second = 1_000;
 const minute = 60 * second;
 const day = 24 * 60 * minute;

@@ -5,10 +5,7 @@ import { type Webhook, webhookKey } from '../../../../lambdas/webhooks/webhook.t
 import { makeStage } from '../../../support/stage.ts';
 import { aWebhook, noon } from '../builders.ts';
 
-/*
- * An attempt changes the health of its webhook only if the webhook is unchanged since the attempt read it (`docs/delivery.md`, step 5). It
- * may have been registered again, replaced or reactivated, or another process may have changed its health.
- */
+/* An attempt changes the health of its webhook only if the webhook is unchanged since the read (`docs/delivery.md`, step 5). */
 
 const trigger = { lastResult: 'http', deliveryId: 'evt_1' } as const;
 type Store = ReturnType<typeof makeWebhookHealthStore>;

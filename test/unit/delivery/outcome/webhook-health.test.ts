@@ -5,8 +5,6 @@ import type { Trigger } from '../../../../lambdas/delivery/outcome/webhook-healt
 import { frozenClock } from '../../../support/clock.ts';
 import { aDelivery, aRecord, aWebhook, failure, fakeTelemetry, internalError, noon, success } from '../builders.ts';
 
-/* Operators are notified after 24 h and 4 days of failures, and a webhook is suspended after 5 days (`docs/delivery.md`). */
-
 const day = 24 * 60 * 60_000;
 const pending = aDelivery();
 const exhausted = settled(aDelivery({ attempts: [aRecord()] }), 'failed', noon);

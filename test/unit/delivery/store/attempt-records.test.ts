@@ -7,8 +7,6 @@ import { splitResponses } from '../../../../lambdas/delivery/store/response-item
 import type { FailureCause } from '../../../../lambdas/platform/egress/network-error.ts';
 import { aDelivery, aRecord, noon } from '../builders.ts';
 
-/* The stored form of attempts, and the retention of responses (`docs/delivery.md`, "The item"; ADR 27). */
-
 const day = 24 * 60 * 60_000;
 
 it('a packed attempt is unpacked without changes', () => {

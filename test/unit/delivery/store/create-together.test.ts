@@ -8,8 +8,6 @@ import { startDatabase } from '../../../support/database/database.ts';
 import { amount } from '../../../support/sample.ts';
 import { aDelivery, aRecord, noon } from '../builders.ts';
 
-/* First outcomes that are stored at about the same time share a call, which reports each result (`docs/delivery.md`, step 5). */
-
 const database = await startDatabase('Deliveries');
 afterAll(() => database.stop());
 
@@ -98,7 +96,7 @@ it('an outcome replaces an expired delivery with its id', async () => {
   expect(await read([earlier.id])).toMatchObject([{ settledAt: clock.now() }]);
 });
 
-it('an outcome is reported as stored only if the table contains it, for any failures of calls', async () => {
+it('an outcome is reported as stored only if the table contains it, whichever calls fail', async () => {
   const plans = fc.record({
     steps: fc.array(fc.constantFrom(...(Object.keys(faults) as (keyof typeof faults)[])), { maxLength: 4 }),
     sizes: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 4 }),

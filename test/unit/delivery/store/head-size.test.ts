@@ -9,8 +9,6 @@ import { EVENT_NAMES } from '../../../../lambdas/webhooks/webhook.ts';
 import { startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, aRecord, noon } from '../builders.ts';
 
-/* A delivery is one item under 1 KB (`docs/delivery.md`, "The item"). */
-
 const database = await startDatabase('Deliveries');
 afterAll(() => database.stop());
 

@@ -3,13 +3,11 @@ import { makeOperatorStore } from '../../../../ops/stores/operator-store.ts';
 import { makeStage, type Stage } from '../../../support/stage.ts';
 import { aResponse, noon } from '../builders.ts';
 
-/* The announcements on the operators' topic, and the sample function in `docs/publishing.md` that receives them. */
-
 const sample = new URL('../../../../docs/samples/operator/notify-owner.mjs', import.meta.url).href;
 const day = 24 * 60 * 60_000;
 const iso = (moment: number) => new Date(moment).toISOString();
 
-it('the sample notifies the owner of a webhook of each announcement, and ignores unknown accounts', async () => {
+it('the sample notifies the owner of a webhook about each announcement, and ignores unknown accounts', async () => {
   const stage = makeStage([]); // one attempt each
   await stage.register();
   const attempt = async (status: number) => {

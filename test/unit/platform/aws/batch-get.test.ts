@@ -26,10 +26,8 @@ beforeEach(() => {
   database.operations.length = 0;
 });
 
-// Reads for any number of messages share one strongly consistent call (docs/cost.md).
-
 describe('batchGet', () => {
-  it('returns items of several tables in the order of their keys, with one consistent call', async () => {
+  it('returns items from several tables in the order of their keys, with one strongly consistent call', async () => {
     const tables: Record<string, { ConsistentRead?: boolean }>[] = [];
     const dynamo = ((command: BatchGetCommand) => {
       tables.push(command.input.RequestItems ?? {});
@@ -49,8 +47,8 @@ describe('batchGet', () => {
 
   it('returns no item for an invalid key, and makes no call if all keys are invalid', async () => {
     const tooLong = { table: 'Clients', key: { clientId: 'é'.repeat(1_025) } };
-    const found = await batchGet(database.dynamo, [user(''), user('u1'), tooLong]);
-    expect(found).toEqual([undefined, { userId: 'u1' }, undefined]);
+    const items = await batchGet(database.dynamo, [user(''), user('u1'), tooLong]);
+    expect(items).toEqual([undefined, { userId: 'u1' }, undefined]);
     expect(await batchGet(database.dynamo, [user('')])).toEqual([undefined]);
     expect(await batchGet(database.dynamo, [])).toEqual([]);
     expect(database.operations).toEqual(['BatchGetItemCommand']);
@@ -97,9 +95,9 @@ describe('batched reads', () => {
       return { Responses: { Users: Keys.toReversed() } };
     };
     const read = makeBatchedReads(send as never);
-    const readings = Array.from({ length: 90 }, (_, at) => [user(`a${at}`), user(`b${at}`), user('shared')]);
-    const all = await Promise.all(readings.map(read));
-    expect(all).toEqual(readings.map(reading => reading.map(({ key }) => key)));
+    const requests = Array.from({ length: 90 }, (_, at) => [user(`a${at}`), user(`b${at}`), user('shared')]);
+    const all = await Promise.all(requests.map(read));
+    expect(all).toEqual(requests.map(request => request.map(({ key }) => key)));
     expect(sizes).toEqual([100, 81]);
   });
 
@@ -116,8 +114,8 @@ describe('batched reads', () => {
       };
     };
     const read = makeBatchedReads(send as never);
-    const asking = [[user('u1')], [user('u1'), user('never')], [user('later')]];
-    const all = await Promise.allSettled(asking.map(read));
+    const requests = [[user('u1')], [user('u1'), user('never')], [user('later')]];
+    const all = await Promise.allSettled(requests.map(read));
     expect(all).toMatchObject([
       { value: [{ userId: 'u1' }] },
       { reason: expect.any(UnprocessedKeysError) },

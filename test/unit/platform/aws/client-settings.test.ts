@@ -15,7 +15,7 @@ import { closeNow, listen } from '../../../../tools/support/listen.ts';
 
 type Respond = (response: ServerResponse, request: { readonly Key?: unknown }) => void;
 
-/** A fake AWS service that sends `plannedResponses` in order, then the requested item, and records request headers. */
+/** The responses that the fake AWS service sends in order before it returns the requested item. */
 let plannedResponses: Respond[];
 let headers: IncomingMessage['headers'][];
 let connections: Set<unknown>;

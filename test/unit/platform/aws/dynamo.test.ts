@@ -6,7 +6,6 @@ import { isConditionFailed, isUnavailable, UnprocessedKeysError } from '../../..
 import { isThrottled } from '../../../../lambdas/platform/aws/failed-call.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 
-// Callers retry a call if the service is unavailable. Logs and metrics count throttled calls.
 describe('an error from an AWS client', () => {
   const named = (name: string) => Object.assign(new Error('…'), { name });
   const coded = (code: string) => Object.assign(new Error('…'), { code });

@@ -38,7 +38,7 @@ describe('an update of an item', () => {
     ['is met in one of its parts', expression`(${expression`count > ${5}`} OR ${expression`status = ${'new'}`})`, true],
     ['contains a list element', expression`list[1] = ${'b'}`, true],
     ['contains a name that is not a word', expression`attribute_not_exists(${attribute('a-b')})`, true],
-  ])('with a condition that %s: %o', async (_case, when, isMade) => {
+  ])('takes effect only if its condition is met: the condition %s: %o', async (_case, when, isMade) => {
     expect(await update({ set: { 'a-b': 2 }, when })).toEqual(isMade ? {} : undefined);
     expect((await stored())?.['a-b']).toBe(isMade ? 2 : undefined);
   });
@@ -80,9 +80,9 @@ describe('an update of an item', () => {
     });
 
     it('fails if the item was deleted', async () => {
-      const nobody = { ...item, key: { clientId: 'nobody' } };
+      const missingItem = { ...item, key: { clientId: 'nobody' } };
       database.repeatNext('UpdateItemCommand');
-      expect(await updateItem(database.dynamo, nobody, { set: { gone: undefined }, when: isNew })).toBeUndefined();
+      expect(await updateItem(database.dynamo, missingItem, { set: { gone: undefined }, when: isNew })).toBeUndefined();
     });
   });
 });

@@ -11,7 +11,7 @@ import { frozenClock } from '../../../support/clock.ts';
 const event = { DeploymentId: 'd-1', LifecycleEventHookExecutionId: 'e-1' };
 const denied = () => Object.assign(new Error('secret text'), { name: 'AccessDeniedException' });
 
-/** Runs the hook for a deployment of the group of Token. Time passes only during pauses. */
+/** Runs the hook for a deployment. Time passes only during pauses. */
 async function run(deployment: Deployment, changes: Partial<HookEffects> = {}) {
   const clock = frozenClock();
   const checked: string[] = [];
@@ -28,26 +28,26 @@ async function run(deployment: Deployment, changes: Partial<HookEffects> = {}) {
     getDeployment: async () => deployment,
     getStackStatus: async () => 'UPDATE_IN_PROGRESS',
     checkVersion: async version => void checked.push(version),
-    report: async (of, status) => void reported.push([of, status]),
+    report: async (hookEvent, status) => void reported.push([hookEvent, status]),
     ...changes,
   });
   await hook(event);
   return { checked, reported, lines };
 }
 
-const ofToken = { creator: 'user', deploymentGroupName: 'group-token' };
+const tokenDeployment = { creator: 'user', deploymentGroupName: 'group-token' };
 
 it('checks the new version of the deployment group, and reports success', async () => {
-  const { checked, reported } = await run(ofToken);
+  const { checked, reported } = await run(tokenDeployment);
   expect(checked).toEqual(['arn:token:7']);
   expect(reported).toEqual([[event, 'Succeeded']]);
 });
 
 it.each<[string, Deployment, Partial<HookEffects>]>([
-  ['the self-check fails', ofToken, { checkVersion: () => Promise.reject(new TypeError('secret text')) }],
-  ['IAM still denies access after 3 minutes', ofToken, { checkVersion: () => Promise.reject(denied()) }],
+  ['the self-check fails', tokenDeployment, { checkVersion: () => Promise.reject(new TypeError('secret text')) }],
+  ['IAM still denies access after 3 minutes', tokenDeployment, { checkVersion: () => Promise.reject(denied()) }],
   ['CodeDeploy does not return the deployment', {}, { getDeployment: () => Promise.reject(denied()) }],
-  ['the hook has no version of the group', { ...ofToken, deploymentGroupName: 'another' }, {}],
+  ['the hook has no version of the group', { ...tokenDeployment, deploymentGroupName: 'another' }, {}],
 ])('reports a failure and does not log the error message if %s', async (_case, deployment, changes) => {
   const { reported, lines } = await run(deployment, changes);
   expect(reported).toEqual([[event, 'Failed']]);
@@ -61,8 +61,8 @@ it('waits until an IAM permission becomes effective', async () => {
     calls += 1;
     if (calls < 10) throw denied();
   };
-  expect((await run(ofToken, { checkVersion: later })).reported).toEqual([[event, 'Succeeded']]);
-  expect((await run(ofToken, { report: later })).lines).toHaveLength(1);
+  expect((await run(tokenDeployment, { checkVersion: later })).reported).toEqual([[event, 'Succeeded']]);
+  expect((await run(tokenDeployment, { report: later })).lines).toHaveLength(1);
 });
 
 // After a failed rollback, a stack accepts no further deployment.
@@ -70,6 +70,6 @@ it.each<[string, Partial<Deployment>, string]>([
   ['CodeDeploy', { creator: 'codeDeployRollback' }, 'UPDATE_IN_PROGRESS'],
   ['CloudFormation', {}, 'UPDATE_ROLLBACK_IN_PROGRESS'],
 ])('allows a rollback by %s without a check', async (_case, changes, status) => {
-  const { checked, reported } = await run({ ...ofToken, ...changes }, { getStackStatus: async () => status });
+  const { checked, reported } = await run({ ...tokenDeployment, ...changes }, { getStackStatus: async () => status });
   expect({ checked, reported }).toEqual({ checked: [], reported: [[event, 'Succeeded']] });
 });

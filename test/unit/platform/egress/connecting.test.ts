@@ -11,8 +11,6 @@ const [first = '', second = '', third = ''] = addresses;
 const resolve = async () => addresses;
 const hosts = (targets: readonly { host: string | undefined }[]) => targets.map(({ host }) => host);
 
-// An attempt tries at most three checked addresses in random order until one accepts a connection.
-
 describe('the addresses of a host', () => {
   it.each([...['ECONNREFUSED', 'ECONNRESET'], ...['EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'EHOSTDOWN']] as const)(
     'are tried one after another if connections fail with %s, and the last failure is returned',
@@ -26,7 +24,7 @@ describe('the addresses of a host', () => {
     },
   );
 
-  it('are tried for the connect timeout each, up to three addresses', async () => {
+  it('are each tried for the connect timeout, up to three addresses', async () => {
     useVirtualTime();
     const fates = new Map(addresses.map(address => [address, 'silent' as const]));
     const { targets, post } = await start(say(ok), { resolve, fates });
@@ -80,8 +78,8 @@ describe('the addresses of a host', () => {
   it('are picked without duplicates, and all orders are equally frequent', () => {
     const orders = [0, 1, 2, 3].flatMap(i => [0, 1, 2].flatMap(j => [0, 1].map(k => [i / 4, j / 3, k / 2] as const)));
     const drawn = orders.map(draws => {
-      const left = [...draws];
-      return pickAddresses(['a', 'b', 'c', 'd'], () => left.shift() ?? 0);
+      const remaining = [...draws];
+      return pickAddresses(['a', 'b', 'c', 'd'], () => remaining.shift() ?? 0);
     });
     expect(drawn.every(order => new Set(order).size === 3)).toBe(true);
     expect(new Set(drawn.map(String)).size).toBe(24);

@@ -6,8 +6,6 @@ import { runLoopUntil, useVirtualTime } from '../../../support/virtual-time.ts';
 import { inTurn, ok, otherAddress, outcomeOf, postWith, publicAddress, request, reset, say, start } from './posting.ts';
 import type { Play } from './tls-receiver.ts';
 
-// Requests to registered URLs use checked addresses, do not follow redirects, and make one POST per attempt (docs/delivery.md).
-
 describe('the request', () => {
   it('is a POST to the checked address, with the name in SNI and Host', async () => {
     const { receiver, targets, post } = await start(say(ok));

@@ -9,8 +9,6 @@ import type { Play } from './tls-receiver.ts';
 type Situation = Parameters<typeof start>[1];
 const both = async () => [otherAddress, publicAddress];
 
-// The duration of an attempt is the time from name resolution to the last header (docs/delivery.md).
-
 describe('the timing of a POST', () => {
   it.each<[string, Situation, string, number]>([
     ['one response', {}, 'response', 1],
@@ -49,12 +47,12 @@ describe('a POST that is given up', () => {
     ['resolving', { resolve: () => new Promise(() => {}) }, () => true],
     ['connecting', { fates: new Map([[publicAddress, 'silent']]) }, ({ targets }) => targets.length === 1],
     ['waiting for headers', {}, ({ receiver }) => receiver.requests.length === 1],
-  ])('ends at once while %s', async (_case, situation, isThere) => {
+  ])('ends at once while %s', async (_case, situation, hasReached) => {
     useVirtualTime();
     const started = await start(silent, situation);
     const abort = new AbortController();
     const outcome = started.post({ ...request, signal: abort.signal });
-    await runLoopUntil(() => isThere(started));
+    await runLoopUntil(() => hasReached(started));
     vi.advanceTimersByTime(100);
     abort.abort();
     expect(await outcome).toMatchObject({ outcome: 'given_up', durationMs: 100 });
@@ -64,12 +62,12 @@ describe('a POST that is given up', () => {
     const { receiver, post } = await start(inTurn(silent, say(ok)));
     const closed = Promise.withResolvers<void>();
     const abort = new AbortController();
-    const posted = post({ ...request, signal: abort.signal });
+    const outcome = post({ ...request, signal: abort.signal });
     await expect.poll(() => receiver.requests.length).toBe(1);
     receiver.onClose(closed.resolve);
     abort.abort();
     await closed.promise;
-    expect((await posted).outcome).toBe('given_up');
+    expect((await outcome).outcome).toBe('given_up');
     expect(await post(request)).toMatchObject({ outcome: 'response' });
     expect(receiver.connections()).toBe(2);
   });

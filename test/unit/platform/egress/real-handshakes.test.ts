@@ -16,7 +16,7 @@ import { loopbackNetwork } from './tls-receiver.ts';
 type SignedChain = ReturnType<typeof makeSignedChain>;
 
 /** The options that make a handshake large. */
-interface Manner {
+interface HandshakeOptions {
   readonly version?: 'TLSv1.2' | 'TLSv1.3';
   /** The authorities in the request for the client's certificate (RFC 8446 section 4.2.4), in PEM. */
   readonly authorities?: string;
@@ -24,8 +24,8 @@ interface Manner {
   readonly fragment?: number;
 }
 
-const startReceiver = async ({ key, certificate: cert }: SignedChain, manner: Manner) => {
-  const { version = 'TLSv1.3', authorities: ca, fragment } = manner;
+const startReceiver = async ({ key, certificate: cert }: SignedChain, options: HandshakeOptions) => {
+  const { version = 'TLSv1.3', authorities: ca, fragment } = options;
   const versions = { minVersion: version, maxVersion: version };
   const secureContext = createSecureContext({ key, cert, ...versions, ...(ca !== undefined && { ca }) });
   const sockets = new Set<Socket>();
@@ -53,12 +53,12 @@ describe('a handshake of a real server', () => {
   const authorities = makeChain(host, 350_000, () => authority).certificate; // 400 authorities
   const lattice = makeSignedChain(host, 3, signingLatticeKey('ml-dsa-87'));
 
-  it.each<[string, SignedChain, Manner]>([
+  it.each<[string, SignedChain, HandshakeOptions]>([
     ['with the largest RSA chain, TLS 1.2', stapled, { version: 'TLSv1.2', authorities, fragment: 512 }],
     ['with the largest RSA chain, TLS 1.3', stapled, { authorities, fragment: 512 }],
     ['with three certificates of ML-DSA-87', lattice, {}],
-  ])('%s is accepted, and leaves enough bytes for a response', async (_case, chain, manner) => {
-    const { network, sockets } = loopbackNetwork(await startReceiver(chain, manner), chain.root);
+  ])('%s is accepted, and leaves enough bytes for a response', async (_case, chain, options) => {
+    const { network, sockets } = loopbackNetwork(await startReceiver(chain, options), chain.root);
     expect(await postVia(network).post(request)).toMatchObject({ outcome: 'response', status: 200 });
     expect(sockets[0]?.bytesRead).toBeLessThan(byteBudget - 17 * 1_024); // 16 KiB of headers and 1 KiB of the body
   });

@@ -67,7 +67,7 @@ describe('the addresses of a name', () => {
     ['AAAA is too late', [50, four], [351, six], { addresses: four, after: 350 }],
     ['AAAA is earlier than A', [900, four], [10, six], { addresses: [...four, ...six], after: 900 }],
     ['AAAA fails late', [50, four], [200, 'ESERVFAIL'], { addresses: four, after: 200 }],
-    ['a late private address counts', [0, four], [299, ['::1']], { addresses: [...four, '::1'], after: 299 }],
+    ['a late private address is included', [0, four], [299, ['::1']], { addresses: [...four, '::1'], after: 299 }],
     ['AAAA never arrives, without A', [50, 'ENODATA'], [3_600_000, six], { fault: 'not_found', after: 350 }],
     ['AAAA is a little late, without A', [50, 'ENODATA'], [200, six], { addresses: six, after: 200 }],
     ['AAAA never arrives, and A fails', [50, 'ESERVFAIL'], [3_600_000, six], { fault: 'temporary', after: 50 }],

@@ -9,7 +9,6 @@ import type { Play } from './tls-receiver.ts';
 const httpResponse = (body: string): string =>
   `HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
-// Responses are untrusted. At most 1 KiB is read, and the webhook's credentials are masked.
 describe('a response', () => {
   it.each([200, 302, 410, 503])('has status %i and its headers, and a redirect is not followed', async status => {
     const head = 'Location: https://receiver.example.com/other\r\nRetry-After: 7\r\nContent-Length: 0';

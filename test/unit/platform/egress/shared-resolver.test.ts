@@ -43,7 +43,7 @@ describe('lookups of one name', () => {
     expect(lookups).toHaveLength(2);
   });
 
-  it('share a failure for as long as a result', async () => {
+  it('are shared for 100 ms even if they fail', async () => {
     const { clock, lookups, resolve } = sharing();
     const calls = [resolve('a.example', never), resolve('a.example', never)];
     lookups[0]?.reject(new ResolutionError('temporary', 'ESERVFAIL'));

@@ -68,7 +68,6 @@ const group = fc.integer({ min: 0, max: 0xffff }).map(value => value.toString(16
 /** A prefix that is global unicast. */
 const publicPrefix = fc.constantFrom('2606:4700:4700:1', '2a00:1450:4001:800', '2400:cb00:2048:1', '2c0f:fb50:4003:0');
 
-// A delivery connects to public IPv4 addresses only (IANA special-purpose registries).
 describe('isPublicAddress', () => {
   it.each(allowed)('allows %s', address => {
     expect(isPublicAddress(address)).toBe(true);

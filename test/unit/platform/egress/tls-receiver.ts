@@ -103,16 +103,13 @@ export const startTlsReceiver = async (play: Play, names = receiverNames) => {
 /** The result of a connection. It never opens (`silent`) or fails with this error code. */
 type Fate = 'silent' | `E${string}`;
 
-const ill = (fate: Fate): Socket => {
+const makeFailingSocket = (fate: Fate): Socket => {
   const socket = Object.assign(new Socket(), { connecting: true });
   if (fate !== 'silent') process.nextTick(() => socket.destroy(Object.assign(new Error(fate), { code: fate })));
   return socket;
 };
 
-/**
- * Creates a network that connects every address to the receiver and records the address.
- * `fates` lists the addresses with other results.
- */
+/** Creates a network that connects every address to the receiver and records the address. `fates` lists the exceptions. */
 export const loopbackNetwork = (
   port: number,
   certificate?: string,
@@ -124,7 +121,7 @@ export const loopbackNetwork = (
     connect: options => {
       targets.push({ host: options.host, port: options.port });
       const fate = fates.get(options.host ?? '');
-      const socket = fate ? ill(fate) : connect({ ...options, host: '127.0.0.1', port });
+      const socket = fate ? makeFailingSocket(fate) : connect({ ...options, host: '127.0.0.1', port });
       sockets.push(socket);
       return socket;
     },

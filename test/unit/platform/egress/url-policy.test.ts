@@ -14,7 +14,6 @@ const maxOfWide = `https://receiver.example.com/${'\u{1f600}'.repeat(2_048 - 'ht
 const label63 = 'a'.repeat(63);
 const name253 = `${label63}.${label63}.${label63}.${'a'.repeat(57)}.com`;
 
-// A webhook's URL must be https, with a public host, port 443 or 1024 and above, and no userinfo or fragment (docs/en/webhooks.md).
 describe('parseWebhookUrl', () => {
   it.each([
     'https://receiver.example.com',
