@@ -13,8 +13,8 @@ interface BearerProtection {
 }
 
 /**
- * Authenticates a request and checks the role and the scope. Rejections contain the challenges of RFC 6750 section 3. A challenge contains
- * an error only if the request has a token.
+ * Authenticates a request and checks the role and the scope. Except for `admin_required`, rejections contain the challenge of RFC 6750
+ * section 3. The challenge contains an error code only if the request has a token.
  *
  * @throws {Problem} 401 `token_missing` or `invalid_token`, 403 `admin_required` or `insufficient_scope`.
  */

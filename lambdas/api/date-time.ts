@@ -1,18 +1,18 @@
 import * as z from 'zod/mini';
 import { apiFindings, message } from './findings.ts';
 
-/** Matches a `date-time` of RFC 3339 section 5.6. The schema also checks that the date exists. */
+/** Matches the form of a `date-time` (RFC 3339 section 5.6). The schema also checks that the date exists. */
 const rfc3339 = /^[0-9-]{10}[Tt][0-9:]{8}(?:\.[0-9]+)?(?:[Zz]|[+-][0-9:]{5})$/;
 
-/** Matches times that generated clients send in queries, with a space instead of `T` or before the offset, or without its colon. */
+/** Matches times from generated clients: with a space instead of `T`, a space before the offset, or an offset without a colon. */
 const clientFormat = /^([0-9-]{10})[Tt ]([0-9:]{8}(?:\.[0-9]+)?) ?(?:[Zz]|([+-][0-9]{2}):?([0-9]{2}))$/;
 
-/** Matches such times if the `+` of the offset was not percent-encoded. A query decodes it to a space. */
+/** Matches such times if the `+` of the offset was not percent-encoded, because query decoding converts `+` to a space. */
 const unencodedPlus = /^[0-9-]{10}[Tt ][0-9:]{8}(?:\.[0-9]+)? {1,2}[0-9]{2}:?[0-9]{2}$/;
 
 const error = message(apiFindings.date_time);
 
-/** The limits of times. RFC 3339 strings beyond them do not sort chronologically. */
+/** The range of supported times. RFC 3339 strings outside this range do not sort chronologically. */
 const earliest = Date.parse('0000-01-01T00:00:00Z');
 const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 

@@ -15,11 +15,7 @@ export const apiFindings = {
   unknown_field: { code: 'unknown_field', en: 'This field does not exist here.', pt: 'Não existe esse campo aqui.' },
   object_type: { code: 'wrong_type', en: 'Must be a JSON object.', pt: 'Deve ser um objeto JSON.' },
   string_type: { code: 'wrong_type', en: 'Must be a string.', pt: 'Deve ser uma string.' },
-  boolean_type: {
-    code: 'wrong_type',
-    en: 'Must be true or false.',
-    pt: 'Deve ser um booleano: true ou false.',
-  },
+  boolean_type: { code: 'wrong_type', en: 'Must be true or false.', pt: 'Deve ser um booleano: true ou false.' },
   event: { code: 'unknown_event', ...oneOf },
   choice: { code: 'invalid_value', ...oneOf },
   choice_type: { code: 'wrong_type', ...oneOf },
@@ -44,8 +40,8 @@ export function finding<Case extends FindingCase>(
 }
 
 /**
- * Returns the message of a zod check, which `findingOf` converts to a finding. It contains one line per language, because zod supports a
- * single text. The lines must not contain placeholders.
+ * Returns the message of a zod check, which `findingOf` converts to a finding. It contains one line per language, because zod supports
+ * only a single text. The lines must not contain placeholders.
  */
 export function message({ en, pt }: FindingCase & { readonly code: 'invalid_value' }): string {
   return `${en}\n${pt}`;

@@ -69,7 +69,7 @@ export class Problem extends Error {
 /** Returns the problem with the specified name, for the caller to throw. */
 export type MakeProblem<Name extends string> = (name: Name, extras?: Omit<ProblemExtras, 'values'>) => Problem;
 
-/** Returns the Retry-After header. */
+/** Returns the Retry-After header, with the seconds rounded up. */
 export function retryAfter(seconds: number): Record<string, string> {
   return { 'retry-after': String(Math.ceil(seconds)) };
 }

@@ -55,7 +55,7 @@ export const protectedProblems = {
   },
 } as const satisfies ProblemTable;
 
-/** The errors of every operation with a body. Its handler throws them. */
+/** The errors of every operation with a body. The operation's handler throws them. */
 export const bodyProblems = {
   payload_too_large: protectedProblems.payload_too_large,
   body_not_json: {

@@ -7,9 +7,9 @@ export function assertBodySize(bytes: Buffer, makeProblem: MakeProblem<'payload_
 }
 
 /**
- * Parses a request's JSON body. Requires the media type, at most 16 KiB, UTF-8, valid JSON and unique names. Errors never repeat the body.
+ * Parses a request's JSON body. Requires the JSON media type, at most 16 KiB, UTF-8, valid JSON and unique top-level names. Errors never quote it.
  *
- * @param isOptional - true if a missing body counts as `{}`. `null` then counts as missing, because generated clients send it for no body.
+ * @param isOptional - true if a missing body or `null` is treated as `{}`. Generated clients send `null` for a missing body.
  * @throws {Problem} 415, 413 or 400, in this order.
  */
 export function parseJsonBody(
@@ -40,7 +40,7 @@ export function parseJsonBody(
   return isOptional && value === null ? {} : value;
 }
 
-/** The errors that parsing can find in a body. */
+/** The errors that the parsing of a body can cause. */
 type ParsingProblemName =
   | 'unsupported_media_type'
   | 'payload_too_large'
@@ -54,7 +54,7 @@ export const maximumBodyBytes = 16 * 1_024;
 
 /**
  * Returns whether a content type is `application/json`. RFC 8259 section 11 defines no parameters, but `charset` may be UTF-8 or the
- * alias that some libraries send (WHATWG Encoding section 4.2). Spaces around `=` are accepted, as they are at {auth_url}.
+ * alias that some libraries send (WHATWG Encoding section 4.2). Accepts spaces around `=`, like {auth_url}.
  */
 function isJson(contentType: string | undefined): boolean {
   const [type, ...parameters] = (contentType ?? '').split(';').map(part => part.trim().toLowerCase());

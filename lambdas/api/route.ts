@@ -13,7 +13,7 @@ export interface AuthorizedRequest {
   readonly path: Readonly<Record<string, string>>;
 }
 
-/** An authorized request of an operation, with the function that creates the operation's errors. */
+/** An authorized request for an operation, with the function that creates the operation's errors. */
 export interface RequestContext<ProblemName extends string> extends AuthorizedRequest {
   readonly makeProblem: MakeProblem<ProblemName>;
 }
@@ -22,7 +22,7 @@ export type ContextOf<Table extends RouteTable, Id extends OperationId<Table>> =
   ProblemNameOf<Table, Id>
 >;
 
-/** The errors that an operation's handler may throw. Its route lists them. An operation with a body also has the errors of every body. */
+/** The errors that an operation's handler may throw: those that its route lists and, for an operation with a body, `bodyProblems`. */
 export type ProblemNameOf<Table extends RouteTable, Id extends OperationId<Table>> = Id extends unknown
   ?
       | OperationOf<Table, Id>['errors'][number]

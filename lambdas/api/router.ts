@@ -12,8 +12,8 @@ import { assertBodySize } from './request-body.ts';
 import { type AuthorizedRequest, allowedMethods, type Endpoint, matchPath, type Resource } from './route.ts';
 
 /**
- * Creates an API of {base_url}. Every endpoint checks path, method, token, role and scope, in this order. The handler then checks media
- * type, size, JSON, values, existence, conflicts and limits. A limit on expensive checks precedes those checks.
+ * Creates an API of {base_url}. The API checks the path, method, token, role and scope of a request, in this order. The handler then checks
+ * the media type, size, JSON, values, existence, conflicts and limits. A limit on expensive checks precedes those checks.
  *
  * @param parts - `environment.docsUrl` is the page that explains the error codes, if the stage has one.
  */

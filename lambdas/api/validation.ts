@@ -48,7 +48,7 @@ function describeIssue(issue: z.core.$ZodIssue, body: unknown): Finding[] {
   }
 }
 
-/** Returns the finding on a value of the wrong type. Bodies contain no other types. */
+/** Returns the finding on a value of the wrong type. Body schemas contain only objects, booleans and strings. */
 function typeFinding(expected: string) {
   if (expected === 'object') return apiFindings.object_type;
   return expected === 'boolean' ? apiFindings.boolean_type : apiFindings.string_type;

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { text, wholeNumber } from '../platform/environment.ts';
 
-/** The environment of the token function. Limits are per minute. */
+/** The environment of the token function. `CLIENT_FAILURE_LIMIT` is per client and minute. */
 export const tokenEnvironment = z.object({
   CLIENTS_TABLE: text,
   USERS_TABLE: text,

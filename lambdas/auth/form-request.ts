@@ -3,10 +3,10 @@ import { decodeForm, decodeFormComponent, type FormField } from './form.ts';
 import type { MakeOAuthError } from './oauth-error.ts';
 import type { FormCase } from './routes.ts';
 
-/** The parameters of a request, without empty ones (RFC 6749 section 3.1). */
+/** The non-empty parameters of a request (RFC 6749 section 3.1). */
 export type Parameters = ReadonlyMap<string, string>;
 
-/** Reads the parameters of a form request. The checks run in the order in which their errors take precedence. @throws {OAuthError} */
+/** Reads the parameters of a form request. The order of the checks determines which error takes precedence. @throws {OAuthError} */
 export function readFormRequest(request: HttpRequest, makeError: MakeOAuthError<FormCase>): Parameters {
   requirePost(request, makeError);
   requireForm(request, makeError);

@@ -23,7 +23,6 @@ export function decodeFormComponent(encoded: Uint8Array): string | undefined {
   }
 }
 
-/** The decoded name and value of a form field. */
 export type FormField = readonly [name: string, value: string];
 
 /**

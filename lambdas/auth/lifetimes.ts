@@ -4,5 +4,5 @@ export const accessTokenSeconds = 900;
 /** The idle lifetime of a session, in seconds. */
 export const refreshIdleSeconds = 14 * 86_400;
 
-/** The lifetime of a session from its login in seconds, regardless of its use. */
+/** The absolute lifetime of a session, in seconds. */
 export const refreshAbsoluteSeconds = 90 * 86_400;

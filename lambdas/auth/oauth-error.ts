@@ -32,8 +32,8 @@ export class OAuthError extends Error {
   }
 
   /**
-   * Returns the function that creates the errors of a table. The linter allows this call only in endpoint wrappers. They pass the
-   * function to other code, limited to the errors of the operation.
+   * Returns the function that creates the errors of a table. The linter allows this call only in endpoint wrappers, which pass the
+   * function to other code and limit it to the errors of the operation.
    */
   static from<Case extends OAuthCase>(table: Readonly<Record<Case, OAuthRow>>): MakeOAuthError<Case> {
     return (oauthCase, detail) => new OAuthError(oauthCase, table[oauthCase], detail);

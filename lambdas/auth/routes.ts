@@ -67,8 +67,8 @@ export type OAuthCase = keyof typeof oauthCases;
 export type FormCase = keyof typeof formCases | 'method_not_post';
 
 /**
- * A table of errors of the OAuth endpoints, by name. Their codes are from RFC 6749 section 5.2 if it defines one. Descriptions are plain
- * ASCII and never repeat input.
+ * A table of errors of the OAuth endpoints, by name. A code is from RFC 6749 section 5.2 if that section defines one for the case.
+ * Descriptions are plain ASCII and never repeat input.
  */
 export type OAuthTable = Readonly<Record<string, OAuthRow>>;
 
@@ -116,7 +116,7 @@ export const formCases = {
   client_rejected: [401, 'invalid_client', 'Client authentication failed.'],
 } as const satisfies OAuthTable;
 
-/** The service faults of every endpoint. */
+/** The errors that every endpoint can return for a fault in the service. */
 export const serviceCases = {
   dependency_unavailable: [503, 'temporarily_unavailable', 'The service is busy. Try again in a moment.'],
   internal_error: [500, 'server_error', 'An internal error occurred.'],

@@ -19,7 +19,7 @@ import { makeUrlValidation } from '../webhooks/url-validation.ts';
 import { makeWebhookHandlers } from '../webhooks/webhook-handlers.ts';
 import { makeWebhookStore } from '../webhooks/webhook-store.ts';
 
-/** Composes the function that manages webhooks under /v1/webhooks and handles all paths without another route. */
+/** Composes the function that manages webhooks under /v1/webhooks and handles all paths that have no other route. */
 export function composeWebhooksApi(
   environment: Environment<typeof webhooksApiEnvironment>,
   runtime: Pick<Runtime, 'dynamo' | 'kms' | 'resolve' | 'time' | 'random'>,
@@ -37,9 +37,7 @@ export function composeWebhooksApi(
     keyring,
     log,
     resources: [
-      ...resourcesOf(apiRoutes, apiProblems, {
-        getProtectedResourceMetadata: makeProtectedResource(environment),
-      }),
+      ...resourcesOf(apiRoutes, apiProblems, { getProtectedResourceMetadata: makeProtectedResource(environment) }),
       ...resourcesOf(
         webhookRoutes,
         webhookProblems,

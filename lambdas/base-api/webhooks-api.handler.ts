@@ -14,5 +14,5 @@ const telemetry = makeTelemetry('webhooks');
 const resolve = makeResolver(() => makeNameServer(registrationNameServerOptions));
 const runtime = { ...systemRuntime, dynamo: makeDynamo(), kms: makeKms(), resolve };
 
-/** Manages webhooks under {base_url}/v1/webhooks, and handles all paths without another route. */
+/** Manages webhooks under {base_url}/v1/webhooks, and handles all paths that have no other route. */
 export const handler = makeHttpHandler(telemetry, composeWebhooksApi(environment, runtime, telemetry));

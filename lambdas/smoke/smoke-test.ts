@@ -5,7 +5,7 @@ import { businessEvents } from '../delivery/intake/event-catalogue.ts';
 import type { MakeId } from '../platform/identifiers.ts';
 import { type Time, withDeadline } from '../platform/timer.ts';
 
-/** The client and user of the login. */
+/** The credentials of the client and the user that log in. */
 export type Identity = Readonly<z.infer<typeof identitySchema>>;
 
 export interface SmokeEffects extends Pick<Time, 'elapsed' | 'after' | 'pause'> {
@@ -43,7 +43,7 @@ export class SmokeError extends Error {
   override readonly name = 'SmokeError';
 }
 
-/** The maximum times in milliseconds, first for all other steps and then for the deletion of the webhook. */
+/** The time limits in milliseconds. `maxDeletionMs` applies to the deletion of the webhook, `maxStepsMs` to all other steps. */
 export const maxStepsMs = 120_000;
 export const maxDeletionMs = 30_000;
 
@@ -51,7 +51,7 @@ export const maxDeletionMs = 30_000;
  * Runs a smoke test. It logs in, registers a webhook, publishes an event and waits until the event is delivered. It always deletes the
  * webhook and never throws. All tests use the same event, so one of two concurrent tests may fail.
  *
- * @param signal - ends the test early. The result contains the signal's reason.
+ * @param signal - aborts the test. The result contains the reason for the abort.
  */
 export async function runSmokeTest(effects: SmokeEffects, signal: AbortSignal): Promise<SmokeResult> {
   const { elapsed, after, describeError, onStep } = effects;
@@ -99,9 +99,9 @@ export async function runSmokeTest(effects: SmokeEffects, signal: AbortSignal): 
 }
 
 /**
- * Parses the identity that a stage has stored.
+ * Parses the stored identity of a stage.
  *
- * @throws {SmokeError} if it is malformed. The errors of the parser could quote a secret.
+ * @throws {SmokeError} if the identity is malformed. This error replaces the parser's error, which could quote a secret.
  */
 export function parseIdentity(stored: string): Identity {
   const identity = parseJson(identitySchema, stored);

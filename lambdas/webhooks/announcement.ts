@@ -4,20 +4,20 @@ import { isoTime } from '../platform/clock.ts';
 import type { webhookKey } from './webhook.ts';
 
 /*
- * A transactional outbox. One write stores a change of a webhook and its announcement for the operators' topic, so neither is stored
- * alone. The sweeper finds such items in the index `announcements` (announcementShard, announcementAt = `<time>#<accountId>#<eventName>`),
- * publishes the announcement and then removes it. A later change replaces an unpublished announcement.
+ * A transactional outbox. One write stores a change to a webhook and its announcement for the operators' topic, so neither is stored
+ * alone. The sweeper finds such items in the index `announcements` (partition key `announcementShard`, sort key `announcementAt` =
+ * `<time>#<accountId>#<eventName>`), publishes the announcement and then removes it. A later change replaces an unpublished announcement.
  */
 
-/** The only partition of the index. It contains only unpublished announcements. */
+/** The only partition key value in the index, which contains only unpublished announcements. */
 export const announcementShard = '0';
 
 export const announcementIndex = 'announcements';
 
-/** A change of a webhook that operators are notified about. */
+/** A change to a webhook that operators are notified about. */
 export type Announcement = Readonly<z.infer<typeof announcement>>;
 
-/** A webhook's item with an announcement to publish. */
+/** An item with an unpublished announcement. */
 export type AnnouncedItem = Readonly<z.infer<typeof announcedItem>>;
 
 /** Parses the announcement of an item. Returns `undefined` if the item has no announcement. */
@@ -25,7 +25,7 @@ export function parseAnnouncedItem(item: Item | undefined): AnnouncedItem | unde
   return announcedItem.safeParse(item).data;
 }
 
-/** Returns the announcement of a change that no attempt caused. */
+/** Returns the announcement for a change that no attempt caused. */
 export function changeWithoutAttempt(
   type: Announcement['type'],
   since: number,
@@ -34,7 +34,7 @@ export function changeWithoutAttempt(
   return { type, since, reason, lastResult: null, deliveryId: null };
 }
 
-/** Returns the attributes that announce a change of a webhook. The write of the change must store them. */
+/** Returns the attributes that announce a change to a webhook. The write that stores the change must include them. */
 export function announcementAttributes(
   pendingAnnouncement: Announcement,
   { accountId, eventName }: ReturnType<typeof webhookKey>,
@@ -45,7 +45,7 @@ export function announcementAttributes(
 
 const announcement = z.object({
   type: z.enum(['webhook.failing', 'webhook.suspended', 'webhook.reactivated', 'webhook.recovered']),
-  /** The start of the state that `type` announces or, for `webhook.recovered`, ends, in milliseconds since the epoch. */
+  /** The start of the announced state or, for `webhook.recovered`, of the failures. The unit is milliseconds since the epoch. */
   since: z.int(),
   /** The reason for the suspension. */
   reason: z.nullable(z.enum(['gone', 'no_success', 'operator'])),

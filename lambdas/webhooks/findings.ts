@@ -1,7 +1,7 @@
 import { type Finding, type FindingTable, finding } from '../api/findings.ts';
 import { maximumUrlLength, type UrlFinding, type UrlRule, urlRules } from '../platform/egress/url-rules.ts';
 
-/** The findings of the URL policy, with the Portuguese texts that its rules lack. */
+/** The rules of the URL policy as findings, with Portuguese translations of their texts. */
 const urlFindings = {
   well_formed: { ...urlRules.well_formed, pt: 'A URL não é Unicode bem formado.' },
   length: { ...urlRules.length, pt: `A URL tem mais de ${maximumUrlLength} caracteres.` },
@@ -23,7 +23,7 @@ const urlFindings = {
   ipv4: { ...urlRules.ipv4, pt: 'O host não tem endereço IPv4.' },
 } as const satisfies FindingTable & Record<UrlRule, unknown>;
 
-/** The findings about the fields of a registration. */
+/** The findings on the fields of a registration. */
 export const webhookFindings = {
   autorizacao: {
     code: 'invalid_value',
@@ -49,7 +49,7 @@ export const webhookFindings = {
   },
 } as const satisfies FindingTable;
 
-/** Returns the finding on the `url` of a body that breaks a rule. */
+/** Returns the finding on a `url` that violates a rule. */
 export function urlFinding({ rule, values }: Pick<UrlFinding, 'rule' | 'values'>): Finding {
   return finding({ pointer: '/url' }, urlFindings[rule], values);
 }

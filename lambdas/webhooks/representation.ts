@@ -26,7 +26,7 @@ export const webhookRecord = z.object({
   motivo_suspensao: z.nullable(z.enum(Object.values(wireReasons))),
   /** The start of the failures if every attempt since then has failed. */
   falhando_desde: z.nullable(z.iso.datetime()),
-  /** The time since which the event has used the slow lane. It does not change if the webhook is registered again. */
+  /** The time since which the event has used the slow lane. A new registration does not change it. */
   lento_desde: z.nullable(z.iso.datetime()),
   /** The replaced signing secrets that still sign, newest first. */
   segredos_anteriores: z.array(replacedSecret),

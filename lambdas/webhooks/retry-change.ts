@@ -2,11 +2,11 @@ import { type MakeProblem, retryAfter } from '../api/problem.ts';
 import type { Pause } from '../platform/timer.ts';
 
 /**
- * Creates the function that retries a change to a webhook or its latest replay. `change` returns `undefined` if a concurrent request changed
- * the item first. The function then retries it with exponential backoff and full jitter.
+ * Creates the function that retries a change to a webhook or its latest replay with exponential backoff and full jitter. `change` returns
+ * `undefined` if a concurrent request changed the item first.
  */
 export function makeRetryChange({ pause, random }: { readonly pause: Pause; readonly random: () => number }) {
-  /** @throws {Problem} 503 if a concurrent request came first in every try. */
+  /** @throws {Problem} 503 if a concurrent request changed the item first in every try. */
   return async function retryChange<Changed>(
     makeProblem: MakeProblem<'concurrent_change'>,
     change: () => Promise<Changed | undefined>,
@@ -23,5 +23,5 @@ export function makeRetryChange({ pause, random }: { readonly pause: Pause; read
 /** A try fails only if another change succeeds, so 10 concurrent changes need at most 10 tries. */
 const maxTries = 10;
 
-/** The minimum and maximum wait between tries in milliseconds. All waits together take at most 2.6 s. */
+/** The upper bounds of the first wait and of every wait, in milliseconds. All waits together take at most 2.6 s. */
 const [firstWait, maxWait] = [20, 500];

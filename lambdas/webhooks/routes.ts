@@ -2,7 +2,7 @@ import type { RequiredScope } from '../api/authorization.ts';
 import type { ProblemTable } from '../api/problem.ts';
 import type { RouteTable } from '../platform/route-table.ts';
 
-/** The routes of registrations. `webhookProblems` defines their errors. */
+/** The routes for registrations. `webhookProblems` defines their errors. */
 export const webhookRoutes = {
   Webhooks: {
     path: '/v1/webhooks',

@@ -40,13 +40,13 @@ export function replaceSecret(
   const current: SigningSecret = { encrypted, createdAt: now };
   if (isImmediate) return { outcome: 'replaced', secrets: [current] };
   const signing = secrets.filter(secret => isSigning(secret, now));
-  if (signing.length > maximumReplaced) return { outcome: 'too_many', until: Math.min(...signing.map(signsUntil)) };
+  if (signing.length > maxReplaced) return { outcome: 'too_many', until: Math.min(...signing.map(signsUntil)) };
   const replaced = signing.map(secret => ({ ...secret, replacedAt: secret.replacedAt ?? now }));
   return { outcome: 'replaced', secrets: [current, ...replaced] };
 }
 
-/** The time for which a replaced secret still signs, in milliseconds. Receivers can migrate during this time. */
+/** The time for which a replaced secret still signs, in milliseconds. During this time, receivers can switch to the new secret. */
 const secretOverlapMs = 24 * 60 * 60 * 1_000;
 
 /** The maximum number of replaced secrets that sign in addition to the current one. */
-const maximumReplaced = 4;
+const maxReplaced = 4;

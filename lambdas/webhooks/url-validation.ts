@@ -7,11 +7,7 @@ import { urlFinding, webhookFindings } from './findings.ts';
 
 export type UrlValidation = ReturnType<typeof makeUrlValidation>;
 
-/**
- * Creates the validation of URLs at registration. It uses the same rules as deliveries.
- *
- * @param dependencies - `ownHosts` contains the service's own host names, which must not be destinations of deliveries.
- */
+/** Creates the URL validation for registrations. It applies the same rules as deliveries. */
 export function makeUrlValidation(dependencies: {
   readonly resolve: Resolve;
   readonly ownHosts: readonly string[];
@@ -32,9 +28,8 @@ export function makeUrlValidation(dependencies: {
    * @throws {ResolutionError} for an internal error.
    */
   async function validateHost(text: string): Promise<readonly Finding[]> {
-    const destination = await withDeadline(dependencies.after, resolutionTimeoutMs, signal =>
-      resolveDestination(text, signal),
-    );
+    const resolve = (signal: AbortSignal) => resolveDestination(text, signal);
+    const destination = await withDeadline(dependencies.after, resolutionTimeoutMs, resolve);
     switch (destination.outcome) {
       case 'resolved':
         return [];
@@ -46,8 +41,8 @@ export function makeUrlValidation(dependencies: {
   }
 }
 
-/** The maximum time to resolve a host in milliseconds. The limit is short because the request occupies a Lambda execution. */
+/** The timeout for resolving a host, in milliseconds. It is short because the request occupies a Lambda execution. */
 const resolutionTimeoutMs = 2_000;
 
-/** The DNS timeouts of a registration. If the first query is lost, the response to the second must still arrive in time. */
+/** The DNS timeouts for a registration. If the first query is lost, the response to the second must still arrive in time. */
 export const registrationNameServerOptions = { timeout: 500, maxTimeout: 1_000, tries: 3 } as const;

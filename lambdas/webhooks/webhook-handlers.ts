@@ -29,14 +29,14 @@ import { authorizationBinding, type EventName, secretBinding, type Webhook } fro
 import type { WebhookStore } from './webhook-store.ts';
 
 /**
- * Returns the times since which events have used the slow lane, in milliseconds since the epoch. Returns `undefined` for other events.
- * Accepts at most 100 owners and returns the times in their order.
+ * Returns, for each of at most 100 events, the time since which the event has used the slow lane, in milliseconds since the epoch. Returns
+ * `undefined` for an event that does not use the slow lane.
  */
 export type ReadSlowSince = (
-  owners: readonly { readonly accountId: string; readonly eventName: EventName }[],
+  events: readonly { readonly accountId: string; readonly eventName: EventName }[],
 ) => Promise<readonly (number | undefined)[]>;
 
-/** Returns the events of an account that occurred without a webhook in the past 30 days, with the latest time in milliseconds since the epoch. */
+/** Returns the events of the past 30 days for which an account had no webhook. Values are their latest times in milliseconds since the epoch. */
 export type ReadUnregisteredEvents = (accountId: string) => Promise<ReadonlyMap<EventName, number>>;
 
 export function makeWebhookHandlers(dependencies: {
@@ -58,28 +58,17 @@ export function makeWebhookHandlers(dependencies: {
     dependencies;
   const retryChange = makeRetryChange(dependencies);
 
-  return {
-    listWebhooks,
-    registerWebhook,
-    getWebhook,
-    replaceWebhook,
-    deleteWebhook,
-    rotateSecret,
-    reactivateWebhook,
-  };
+  return { listWebhooks, registerWebhook, getWebhook, replaceWebhook, deleteWebhook, rotateSecret, reactivateWebhook };
 
   async function listWebhooks({ caller }: Context<'listWebhooks'>): Promise<HttpResponse> {
     const { accountId } = caller;
-    const [webhooks, unregisteredEvents] = await Promise.all([
-      store.list(accountId),
-      readUnregisteredEvents(accountId),
-    ]);
+    const [webhooks, occurrences] = await Promise.all([store.list(accountId), readUnregisteredEvents(accountId)]);
     const slowSince = await readSlowSince(webhooks);
     const registered = new Set(webhooks.map(({ eventName }) => eventName));
-    const stillUnregistered = [...unregisteredEvents].filter(([eventName]) => !registered.has(eventName));
+    const unregisteredEvents = [...occurrences].filter(([eventName]) => !registered.has(eventName));
     return jsonResponse<typeof webhookList>(200, {
       webhooks: webhooks.map((webhook, at) => toWebhookRecord(webhook, slowSince[at], now())),
-      eventos_sem_webhook: stillUnregistered.map(([evento, latest]) => ({ evento, ultimo_em: isoTime(latest) })),
+      eventos_sem_webhook: unregisteredEvents.map(([evento, latest]) => ({ evento, ultimo_em: isoTime(latest) })),
     });
   }
 
@@ -148,11 +137,8 @@ export function makeWebhookHandlers(dependencies: {
 
   async function rotateSecret(context: Context<'rotateSecret'>): Promise<HttpResponse> {
     const { request, makeProblem } = context;
-    const { imediato: isImmediate } = requireValid(
-      secretRotation,
-      parseJsonBody(request, makeProblem, true),
-      makeProblem,
-    );
+    const body = parseJsonBody(request, makeProblem, true);
+    const { imediato: isImmediate } = requireValid(secretRotation, body, makeProblem);
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const secret = makeSecret();
@@ -185,7 +171,7 @@ export function makeWebhookHandlers(dependencies: {
   }
 
   /**
-   * Returns the body if it is valid. The request is counted before its host is resolved. Otherwise, an account could occupy all executions
+   * Returns the body if it is valid. Counts the request before resolving the host. Otherwise, an account could occupy all Lambda executions
    * with name servers that do not respond.
    */
   async function readBodyWithUrl<Schema extends z.ZodMiniType>(

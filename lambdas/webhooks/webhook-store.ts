@@ -7,12 +7,12 @@ import { type EventName, type SigningSecret, type Webhook, webhookIn, webhookKey
 export type WebhookStore = ReturnType<typeof makeWebhookStore>;
 
 /**
- * Creates the store of the table `Webhooks`, with partition `accountId`, range `eventName` and one item per registration. One query lists
- * the webhooks of an account. Deliveries read an item by the account and the event in the message.
+ * Creates the store of the table `Webhooks`, with partition key `accountId`, sort key `eventName` and one item per registration. One query
+ * lists the webhooks of an account. Deliveries read an item by the account and the event in the message.
  *
- * After a removal, an operator's suspension remains as an item that contains only `status` and `suspensionReason`. This item is not a webhook
- * (see `webhookIn`), but it suspends the next registration. A condition on the single item resolves races between an operator, a removal, a
- * registration and the sweeper. Reads are consistent, and return `undefined` if the webhook does not exist.
+ * After a removal, an operator's suspension remains as an item without a `webhookId`. This item is not a webhook (see `webhookIn`), but it
+ * suspends the next registration. A condition on the single item resolves races between an operator, a removal, a registration and the
+ * sweeper. Reads are strongly consistent and return `undefined` if the webhook does not exist.
  */
 export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   return { create, find, list, replace, remove, replaceSecrets, reactivate, recordTest };
@@ -31,7 +31,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
         suspensionReason: expression`if_not_exists(suspensionReason, ${suspensionReason})`,
       },
       when: expression`attribute_not_exists(webhookId)`,
-      isOwn: stored => stored.webhookId === webhookId, // compares only the id, because the receiver may have caused a suspension
+      isOwn: stored => stored.webhookId === webhookId, // compares only the id, because the receiver may already have caused a suspension
     });
   }
 
@@ -62,7 +62,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
         encryptedAuthorization,
         updatedAt,
         ...(isOtherUrl && resetHealth(updatedAt)),
-        ...(endsSuspension && { ...active, ...reactivation(webhook, updatedAt) }),
+        ...(endsSuspension && { ...activeState, ...reactivation(webhook, updatedAt) }),
       },
       when: expression`webhookId = ${webhookId} AND url = ${webhook.url} AND status = ${status}
         AND suspensionReason = ${suspensionReason}`,
@@ -70,15 +70,15 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   }
 
   /**
-   * Removes the current registration and an unpublished announcement. A registration that is stored after the read remains. An operator's
-   * suspension remains for the next registration.
+   * Removes the current registration and an unpublished announcement. Does not remove a registration that is stored after the read. An
+   * operator's suspension remains for the next registration.
    *
    * @param expectedId - the id of the registration, if an earlier try has read it.
    */
   async function remove(accountId: string, eventName: EventName, now: number, expectedId?: string): Promise<Removal> {
     const item = await readItem(accountId, eventName);
     if (item?.webhookId === undefined) return 'not_registered';
-    if (expectedId !== undefined && item.webhookId !== expectedId) return 'removed'; // another request removed it and a later one registered again
+    if (expectedId !== undefined && item.webhookId !== expectedId) return 'removed'; // a later registration replaced the removed one
     const { webhookId, status, suspensionReason } = item;
     const Key = webhookKey(accountId, eventName);
     const suspension = { ...Key, status, suspensionReason, updatedAt: now };
@@ -91,7 +91,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
     return (await isWritten(removal, isGone)) ? 'removed' : { remainingId: String(webhookId) };
   }
 
-  /** Sets the secrets of a webhook. Returns false if its registration or secrets have changed since it was read. */
+  /** Sets the secrets of a webhook. Returns false if its registration or secrets have changed since the read. */
   async function replaceSecrets(
     { accountId, eventName, webhookId, secrets: [current] }: Webhook,
     secrets: readonly SigningSecret[],
@@ -99,7 +99,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   ): Promise<boolean> {
     const isReplaced = await update(accountId, eventName, {
       set: { secrets, updatedAt },
-      // Encryption never returns the same text twice, so the current secret identifies the list.
+      // Encryption never returns the same text twice, so the current encrypted secret identifies the list.
       when: expression`webhookId = ${webhookId} AND secrets[0].encrypted = ${current?.encrypted ?? ''}`,
     });
     if (isReplaced) return true;
@@ -119,20 +119,21 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
     byOperator = false,
   ): Promise<Webhook | undefined> {
     const isSuspended = expression`attribute_exists(webhookId) AND status = ${'suspended'}`;
-    const reactivated = await update(accountId, eventName, {
-      set: { ...active, updatedAt, ...resetHealth(updatedAt), ...reactivation({ accountId, eventName }, updatedAt) },
+    const announcement = reactivation({ accountId, eventName }, updatedAt);
+    const webhook = await update(accountId, eventName, {
+      set: { ...activeState, updatedAt, ...resetHealth(updatedAt), ...announcement },
       when: byOperator ? isSuspended : expression`${isSuspended} AND suspensionReason <> ${'operator'}`,
     });
-    return reactivated ?? find(accountId, eventName);
+    return webhook ?? find(accountId, eventName);
   }
 
   /** Stores the time of a test, unless an operator suspended the webhook. Returns the webhook after the change. */
   async function recordTest(accountId: string, eventName: EventName, testedAt: number): Promise<Webhook | undefined> {
-    const recorded = await update(accountId, eventName, {
+    const webhook = await update(accountId, eventName, {
       set: { testedAt },
       when: expression`attribute_exists(webhookId) AND suspensionReason <> ${'operator'}`,
     });
-    return recorded ?? find(accountId, eventName);
+    return webhook ?? find(accountId, eventName);
   }
 
   async function readItem(accountId: string, eventName: EventName): Promise<Item | undefined> {
@@ -153,7 +154,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   }
 }
 
-/** Reads the items of an account consistently, by event name. */
+/** Returns an account's items, sorted by event name. The read is strongly consistent. */
 export async function readItemsOf(dynamo: Dynamo, table: string, accountId: string): Promise<Item[]> {
   const items: Item[] = [];
   let from: Item | undefined;
@@ -174,16 +175,13 @@ export async function readItemsOf(dynamo: Dynamo, table: string, accountId: stri
 }
 
 /** The state of a webhook that is not suspended. */
-const active = { status: 'active', suspensionReason: null } as const;
+const activeState = { status: 'active', suspensionReason: null } as const;
 
 function reactivation({ accountId, eventName }: Pick<Webhook, 'accountId' | 'eventName'>, at: number): Item {
-  return announcementAttributes(
-    changeWithoutAttempt('webhook.reactivated', at, null),
-    webhookKey(accountId, eventName),
-  );
+  const change = changeWithoutAttempt('webhook.reactivated', at, null);
+  return announcementAttributes(change, webhookKey(accountId, eventName));
 }
 
-/** Returns the changes that reset a webhook's health. */
 function resetHealth(resetAt: number): Item {
   return { resetAt, failingSince: undefined, failingMark: undefined };
 }

@@ -17,7 +17,6 @@ export const eventNameSchema = z.enum(EVENT_NAMES);
 
 export type EventName = z.infer<typeof eventNameSchema>;
 
-/** Returns whether a string is an event name. */
 export function isEventName(text: string): text is EventName {
   return eventNameSchema.safeParse(text).success;
 }
@@ -37,7 +36,7 @@ export function webhookKey(accountId: string, eventName: EventName) {
 }
 
 /**
- * Parses a stored item and ignores other attributes.
+ * Parses a stored webhook and ignores unknown attributes.
  *
  * @throws {z.core.$ZodError} if the item is not a webhook.
  */
@@ -46,8 +45,8 @@ export function parseWebhook(item: unknown): Webhook {
 }
 
 /**
- * Parses a stored item as a webhook. Returns `undefined` for an item without a `webhookId`, which is an operator's suspension of later
- * registrations for that account and event (see `webhook-store.ts`).
+ * Parses a stored item as a webhook. Returns `undefined` for an item without a `webhookId`, which only stores an operator's suspension (see
+ * `webhook-store.ts`).
  *
  * @throws {z.core.$ZodError} if the item is malformed.
  */
@@ -71,7 +70,7 @@ const signingSecret = z.object({
   /** The `whsec_…` text, encrypted under `secretBinding`. */
   encrypted: z.string(),
   createdAt: milliseconds,
-  /** The time at which a newer secret replaced it. A replaced secret still signs for 24 h. */
+  /** The time at which a newer secret replaced this one. A replaced secret still signs deliveries for 24 h. */
   replacedAt: z.optional(milliseconds),
 });
 
@@ -94,7 +93,7 @@ const webhook = z.object({
   failingSince: z.optional(milliseconds),
   /** The duration of the failures at the last announcement, in milliseconds. */
   failingMark: z.optional(milliseconds),
-  /** The start of the last announced failures. It remains until a success, which is announced as a recovery. */
+  /** The start of the last announced failures. The value remains until a success, which is announced as a recovery. */
   announcedSince: z.optional(milliseconds),
   /** The time of the last requested test. */
   testedAt: z.optional(milliseconds),

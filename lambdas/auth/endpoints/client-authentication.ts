@@ -9,7 +9,7 @@ import { type ClientCredentials, claimedClientId } from './client-credentials.ts
 
 export type ClientAuthentication = ReturnType<typeof makeClientAuthentication>;
 
-/** Creates the client authentication of all endpoints (RFC 6749 section 2.3, RFC 7009 section 2.1, RFC 7662 section 2.1). */
+/** Creates client authentication for the OAuth endpoints (RFC 6749 section 2.3, RFC 7009 section 2.1, RFC 7662 section 2.1). */
 export function makeClientAuthentication({
   table,
   now,
@@ -20,7 +20,7 @@ export function makeClientAuthentication({
 }) {
   return { keysToRead, authenticate };
 
-  /** Returns the key of the client's record. The caller reads it together with the request's other records. */
+  /** Returns the key of the client's record. The caller reads the record together with the request's other records. */
   function keysToRead(credentials: ClientCredentials): RecordKeys<keyof ClientRecords> {
     const clientId = claimedClientId(credentials);
     return { client: clientId === undefined ? undefined : clientKey(table, clientId) };
@@ -38,7 +38,7 @@ export function makeClientAuthentication({
     }
     const client = parseClient(records.client);
     if (client) auditContext.clientId = client.clientId;
-    const secret = matchingSecret(client, credentials.clientSecret, now()); // compared before any rejection, to take constant time
+    const secret = matchingSecret(client, credentials.clientSecret, now()); // runs before any rejection, so that timing does not reveal the reason
     if (!client) throw authenticationError('client_unknown', makeError);
     if (!secret) throw authenticationError('client_secret_wrong', makeError);
     if (client.status !== 'enabled') throw authenticationError('client_disabled', makeError);

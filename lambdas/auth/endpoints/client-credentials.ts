@@ -11,8 +11,8 @@ export type ClientCredentials =
 type UnusableCase = 'client_missing' | 'client_credentials_duplicated' | 'client_ids_differ' | 'basic_malformed';
 
 /**
- * Reads the client credentials of a request from HTTP Basic or the body, never both (RFC 6749 section 2.3). Ignores other schemes,
- * because some HTTP clients automatically send the latest bearer token.
+ * Reads the client credentials of a request from HTTP Basic or the body, never both (RFC 6749 section 2.3). Ignores other
+ * authentication schemes, because some HTTP clients automatically send the latest bearer token.
  */
 export function clientCredentials(authorization: string | undefined, parameters: Parameters): ClientCredentials {
   const header = authorization?.trim() ?? '';
@@ -21,16 +21,16 @@ export function clientCredentials(authorization: string | undefined, parameters:
   return fromBasic(header.slice(scheme.length).replace(/^[\t ]+/, ''), parameters);
 }
 
-/** Returns the client id that a request claims, or `undefined` if it is malformed. */
+/** Returns the unverified client id of a request, or `undefined` if it is missing or malformed. */
 export function claimedClientId(credentials: ClientCredentials): string | undefined {
   return credentials.outcome === 'presented' && isClientId(credentials.clientId) ? credentials.clientId : undefined;
 }
 
 function fromBody(parameters: Parameters): ClientCredentials {
-  return presented(parameters.get('client_id'), parameters.get('client_secret'));
+  return toCredentials(parameters.get('client_id'), parameters.get('client_secret'));
 }
 
-function presented(clientId = '', clientSecret = ''): ClientCredentials {
+function toCredentials(clientId = '', clientSecret = ''): ClientCredentials {
   return clientId === '' || clientSecret === ''
     ? unusable('client_missing')
     : { outcome: 'presented', clientId, clientSecret };
@@ -40,10 +40,10 @@ function fromBasic(encoded: string, parameters: Parameters): ClientCredentials {
   const credentials = decodeBasic(encoded);
   if (!credentials) return unusable('basic_malformed');
   const [id, secret] = credentials;
-  if (id === '' && secret === '') return fromBody(parameters); // generated clients send an empty header with credentials in the body
+  if (id === '' && secret === '') return fromBody(parameters); // some generated clients also send an empty Basic header
   if (parameters.has('client_secret')) return unusable('client_credentials_duplicated');
   if ((parameters.get('client_id') ?? id) !== id) return unusable('client_ids_differ');
-  return presented(id, secret);
+  return toCredentials(id, secret);
 }
 
 function unusable(oauthCase: UnusableCase): ClientCredentials {
@@ -53,7 +53,7 @@ function unusable(oauthCase: UnusableCase): ClientCredentials {
 /** Decodes RFC 7617 credentials with form-encoded parts (RFC 6749 section 2.3.1). Returns `undefined` if they are malformed. */
 function decodeBasic(encoded: string): readonly [id: string, secret: string] | undefined {
   const bytes = Buffer.from(encoded, 'base64');
-  if (bytes.toString('base64') !== encoded) return undefined; // rejects text with other characters, which Buffer skips
+  if (bytes.toString('base64') !== encoded) return undefined; // rejects characters that are not base64, which Buffer would skip
   const colon = bytes.indexOf(':');
   if (colon === -1) return undefined;
   const id = decodeFormComponent(bytes.subarray(0, colon));

@@ -10,5 +10,5 @@ const environment = readEnvironment(discoveryEnvironment);
 const telemetry = makeTelemetry('discovery');
 const runtime = { ...systemRuntime, dynamo: makeDynamo() };
 
-/** Handles GET /.well-known/* and every path of {auth_url} without another route. */
+/** Handles GET /.well-known/* and every path of {auth_url} that has no other route. */
 export const handler = makeHttpHandler(telemetry, composeDiscovery(environment, runtime, telemetry));

@@ -9,16 +9,13 @@ import type { KeySet, ServerMetadata } from '../responses.ts';
 import { authRoutes, pathCases } from '../routes.ts';
 import { errorResponse, toOAuthError } from './oauth-response.ts';
 
-/**
- * Creates the endpoint that returns the metadata and the public keys of {auth_url}. It also handles all requests without a route, and
- * returns 404 for unknown paths and 405 for other methods.
- */
+/** Creates the endpoint for the metadata and public keys of {auth_url}. It returns 404 for unknown paths and 405 for other methods. */
 export function makeDiscovery({
   keyring,
   issuer,
   log,
 }: {
-  /** Only needs to list signing keys. */
+  /** Must be able to list signing keys. */
   readonly keyring: Pick<Keyring, 'list'>;
   /** {auth_url}. */
   readonly issuer: string;
@@ -43,11 +40,11 @@ export function makeDiscovery({
     const { method } = request.requestContext.http;
     if (method !== 'GET' && method !== 'HEAD') throw makeError('method_not_get');
     const body = JSON.stringify(await document());
-    const headers = { 'content-type': 'application/json', 'cache-control': cachedFor };
-    return { statusCode: 200, headers, body }; // for HEAD, the gateway drops the body and preserves its length
+    const headers = { 'content-type': 'application/json', 'cache-control': cacheControl };
+    return { statusCode: 200, headers, body }; // for HEAD, the gateway drops the body but preserves Content-Length
   }
 
-  /** Returns all signing keys, including the next and retiring ones (RFC 7517 section 5). */
+  /** Returns all signing keys, including next and retiring ones, as a JWK Set (RFC 7517 section 5). */
   async function keySet(): Promise<KeySet> {
     return { keys: (await keyring.list('signing')).flatMap(publicJwk) };
   }
@@ -55,7 +52,7 @@ export function makeDiscovery({
 
 const makeError = OAuthError.from(pathCases);
 
-/** Returns the public key of a signing key as a JWK (RFC 7517 section 4). */
+/** Returns the public key as the only JWK of a list (RFC 7517 section 4), or an empty list if the key has no public key. */
 function publicJwk({ keyId, algorithm, publicKey }: KeyringKey): KeySet['keys'] {
   if (!publicKey) return [];
   const key = createPublicKey({ key: Buffer.from(publicKey), format: 'der', type: 'spki' });
@@ -63,7 +60,7 @@ function publicJwk({ keyId, algorithm, publicKey }: KeyringKey): KeySet['keys'] 
   return [jwk as KeySet['keys'][number]]; // Node's type combines the members of all key types
 }
 
-/** Returns authorization server metadata (RFC 8414 section 2), without response types because there is no authorization endpoint. */
+/** Returns the authorization server metadata (RFC 8414 section 2). It lists no response types, as there is no authorization endpoint. */
 function metadata(issuer: string): ServerMetadata {
   return {
     issuer,
@@ -80,8 +77,8 @@ function metadata(issuer: string): ServerMetadata {
   };
 }
 
-/** The cache lifetime of 5 minutes is much shorter than the day from a key's publication to its first use. */
-const cachedFor = 'public, max-age=300';
+/** The cache lifetime of 5 minutes is much shorter than the day between a key's publication and its first use. */
+const cacheControl = 'public, max-age=300';
 
 const clientAuthentication: ServerMetadata['token_endpoint_auth_methods_supported'] = [
   'client_secret_basic',

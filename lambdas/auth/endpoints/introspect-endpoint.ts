@@ -25,13 +25,13 @@ export function makeIntrospectEndpoint(parts: IntrospectEndpointParts) {
     makeError: MakeEndpointError<'introspect'>,
   ): Promise<Introspection> {
     const description = await describeToken(await readPresentedToken(request, auditContext, makeError));
-    if (description === inactive) auditContext.reason = 'token_inactive';
+    if (description === inactiveToken) auditContext.reason = 'token_inactive';
     return description;
   }
 
   async function describeToken({ client, refreshToken, claims }: PresentedToken): Promise<Introspection> {
     if (refreshToken) return describeRefreshToken(refreshToken, client);
-    return claims ? describeAccessToken(claims, client) : inactive;
+    return claims ? describeAccessToken(claims, client) : inactiveToken;
   }
 
   async function describeRefreshToken(token: PresentedRefreshToken, caller: Client): Promise<Introspection> {
@@ -40,11 +40,11 @@ export function makeIntrospectEndpoint(parts: IntrospectEndpointParts) {
       session: sessionKey(tables.sessions, token.sessionId),
     });
     const session = parseSession(records.session);
-    if (!session || !maySee(caller, session.clientId)) return inactive;
+    if (!session || !maySee(caller, session.clientId)) return inactiveToken;
     const client = await readClient(session.clientId, caller);
     const active = toActiveSession(client, parseUser(records.user), session, now());
     const isCurrent = token.counter === session.counter && token.keyId === session.keyId;
-    if (!active || !mayRefresh(active.client) || !isCurrent) return inactive;
+    if (!active || !mayRefresh(active.client) || !isCurrent) return inactiveToken;
     const scope = formatScope(commonScopes(storedScope(session.scope), scopesAllowed(active.client, active.user)));
     return {
       active: true,
@@ -66,15 +66,10 @@ export function makeIntrospectEndpoint(parts: IntrospectEndpointParts) {
 
   async function describeAccessToken(claims: AccessTokenClaims, caller: Client): Promise<Introspection> {
     const active = maySee(caller, claims.client_id) ? await readActiveSession(claims) : undefined;
-    if (!active) return inactive;
+    if (!active) return inactiveToken;
     const { scope: _, ...others } = claims;
     const scope = formatScope(active.scopes);
-    return {
-      active: true,
-      token_type: 'Bearer',
-      ...(scope === '' ? {} : { scope }),
-      ...others,
-    };
+    return { active: true, token_type: 'Bearer', ...(scope === '' ? {} : { scope }), ...others };
   }
 }
 
@@ -87,7 +82,7 @@ interface IntrospectEndpointParts extends EndpointParts {
   readonly now: Clock;
 }
 
-const inactive: Introspection = { active: false };
+const inactiveToken: Introspection = { active: false };
 
 function maySee(caller: Client, clientId: string): boolean {
   return caller.introspect || caller.clientId === clientId;

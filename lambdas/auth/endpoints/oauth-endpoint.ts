@@ -7,27 +7,23 @@ import { errorResponse, okResponse, toOAuthError } from './oauth-response.ts';
 
 export interface EndpointParts {
   readonly log: Log;
-  /** Adds one to a metric. */
+  /** Increments a metric. */
   readonly count: (metric: string) => void;
 }
 
-/** Creates the errors that an endpoint may return, which are the errors of its route and of every form. */
-export type MakeEndpointError<Endpoint extends EndpointName> = MakeOAuthError<FormCase | EndpointCases[Endpoint]>;
+/** Creates the errors that the endpoint's route lists and the errors that all form requests can cause. */
+export type MakeEndpointError<Name extends EndpointName> = MakeOAuthError<FormCase | EndpointCases[Name]>;
 
-/** Creates an endpoint that converts errors to responses and writes each outcome to the audit trail. */
-export function makeOAuthEndpoint<Endpoint extends EndpointName, Body extends object>({
+/** Creates an endpoint that converts errors to responses and records each outcome in the audit trail. */
+export function makeOAuthEndpoint<Name extends EndpointName, Body extends object>({
   endpoint,
   log,
   count,
   handle,
 }: EndpointParts & {
-  readonly endpoint: Endpoint;
-  /** Returns the body of a 200 response, or throws an error from `makeError`. Adds verified facts to the audit context. */
-  readonly handle: (
-    request: HttpRequest,
-    auditContext: AuditContext,
-    makeError: MakeEndpointError<Endpoint>,
-  ) => Promise<Body>;
+  readonly endpoint: Name;
+  /** Returns the body of a 200 response, or throws an error that `makeError` created. Adds verified facts to the context. */
+  readonly handle: (request: HttpRequest, context: AuditContext, makeError: MakeEndpointError<Name>) => Promise<Body>;
 }) {
   const audit = makeAudit({ log, count });
 

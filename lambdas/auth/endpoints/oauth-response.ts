@@ -7,11 +7,7 @@ import { serviceCases } from '../routes.ts';
 
 /** Returns a 200 response that must not be cached. */
 export function okResponse(body: object): HttpResponse {
-  return {
-    statusCode: 200,
-    headers: jsonUncached,
-    body: JSON.stringify(body),
-  };
+  return { statusCode: 200, headers: uncachedJson, body: JSON.stringify(body) };
 }
 
 /** Returns the response for an error (RFC 6749 section 5.2). */
@@ -20,7 +16,7 @@ export function errorResponse(error: OAuthError): HttpResponse {
   return {
     statusCode: error.status,
     headers: {
-      ...jsonUncached,
+      ...uncachedJson,
       ...(error.status === 401 ? challenge : {}),
       ...(error.oauthCase === 'method_not_post' ? { allow: 'POST' } : {}),
       ...(error.oauthCase === 'method_not_get' ? { allow: 'GET, HEAD' } : {}),
@@ -30,7 +26,7 @@ export function errorResponse(error: OAuthError): HttpResponse {
   };
 }
 
-/** Returns the error to respond with. Logs an unexpected error and converts it to an opaque 503 or 500. */
+/** Returns an `OAuthError` unchanged. Logs any other error and converts it to an opaque 503 or 500. */
 export function toOAuthError(error: unknown, log: Log): OAuthError {
   if (error instanceof OAuthError) return error;
   if (isUnavailable(error)) {
@@ -43,8 +39,8 @@ export function toOAuthError(error: unknown, log: Log): OAuthError {
 
 const serviceError = OAuthError.from(serviceCases);
 
-/** The headers of every response about tokens (RFC 6749 section 5.1). */
-const jsonUncached = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' };
+/** The headers of token responses (RFC 6749 section 5.1) and of all error responses. */
+const uncachedJson = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' };
 
-/** The challenge of RFC 6749 section 5.2. It contains the error, because some client libraries show the challenge instead of the body. */
+/** The challenge in a 401 response (RFC 6749 section 5.2). Some client libraries show its error code instead of the body. */
 const challenge = { 'www-authenticate': 'Basic realm="oauth", error="invalid_client"' };

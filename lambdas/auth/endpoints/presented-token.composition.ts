@@ -7,7 +7,7 @@ import { makeRefreshTokenVerification } from '../sessions/refresh-token.ts';
 import { makeClientAuthentication } from './client-authentication.ts';
 import { makePresentedTokenReader } from './presented-token.ts';
 
-/** Composes the function that reads the client and the token of a request, which revocation and introspection share. */
+/** Composes the function that reads the client and the token of a revocation or introspection request. */
 export function composePresentedToken(
   environment: Environment<typeof revokeEnvironment>,
   { dynamo, kms, time }: Pick<Runtime, 'dynamo' | 'kms' | 'time'>,

@@ -11,9 +11,9 @@ import type { PresentedRefreshToken, VerifyRefreshToken } from '../sessions/refr
 import type { ClientAuthentication } from './client-authentication.ts';
 import { clientCredentials } from './client-credentials.ts';
 
-/** The content of a token that an authenticated client presents, or of neither kind if this service did not issue the token. */
+/** An authenticated client and the content of the token that it presents. An invalid token has neither `refreshToken` nor `claims`. */
 export interface PresentedToken {
-  /** The client that presents the token. The service may have issued the token to another client. */
+  /** The authenticated client. The token may belong to another client. */
   readonly client: Client;
   readonly refreshToken: PresentedRefreshToken | undefined;
   readonly claims: AccessTokenClaims | undefined;
@@ -22,7 +22,7 @@ export interface PresentedToken {
 export type ReadPresentedToken = ReturnType<typeof makePresentedTokenReader>;
 
 /**
- * Creates the function that reads the token of a revocation or introspection (RFC 7009 section 2.1, RFC 7662 section 2.1).
+ * Creates the function that reads the token in a revocation or introspection request (RFC 7009 section 2.1, RFC 7662 section 2.1).
  * It ignores `token_type_hint`, because the format of a token identifies its type.
  */
 export function makePresentedTokenReader({

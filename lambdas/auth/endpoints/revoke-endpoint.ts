@@ -7,9 +7,8 @@ import { type EndpointParts, type MakeEndpointError, makeOAuthEndpoint } from '.
 import type { ReadPresentedToken } from './presented-token.ts';
 
 /**
- * Creates the token revocation endpoint (RFC 7009). Any refresh token or access token ends its session, which revokes all tokens of the
- * session. An expired access token also ends its session while its signing key exists. A token that this service did not issue counts as
- * revoked (section 2.2).
+ * Creates the token revocation endpoint (RFC 7009). A request with any token of a session ends the session and revokes all its tokens.
+ * Expired access tokens are accepted while their signing key exists. An unknown token is treated as revoked (section 2.2).
  */
 export function makeRevokeEndpoint({ readPresentedToken, sessions, log, count, now }: RevokeEndpointParts) {
   return makeOAuthEndpoint({ endpoint: 'revoke', log, count, handle: revokeToken });

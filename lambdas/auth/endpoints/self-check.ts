@@ -6,10 +6,9 @@ import { writeRefreshToken } from '../sessions/refresh-token.ts';
 
 /**
  * Creates the check that a deployment runs before the token function receives traffic. It hashes a password, opens the signing and MAC
- * keys, and runs a login and a refresh of an unknown client, which together read all tables. This verifies the function's image, role
- * and environment. The check does not write.
+ * keys, and sends a login and a refresh request with an unknown client. These requests read all tables and write to none.
  *
- * @throws {Error} if the check fails. Its name is `noResponse` if a retry may succeed, for example with a new IAM permission.
+ * @throws {Error} if the check fails. The error's name is `noResponse` if a retry may succeed, for example with a new IAM permission.
  */
 export function makeSelfCheck({
   passwords,

@@ -17,8 +17,8 @@ export function makeTokenEndpoint({ dynamo, clientAuthentication, grants, log, c
   return makeOAuthEndpoint({ endpoint: 'token', log, count, handle: issueToken });
 
   /**
-   * Issues tokens. The checks run in the order in which their errors take precedence. The grant is prepared before the client is
-   * authenticated, because one round trip then reads the records of both.
+   * Issues tokens. The order of the checks determines which error takes precedence. Preparing the grant before authenticating the client
+   * allows one round trip to read the records of both.
    */
   async function issueToken(
     request: HttpRequest,
@@ -59,7 +59,7 @@ function isSupported(grantType: string): grantType is GrantType {
   return grantTypes.some(supported => supported === grantType);
 }
 
-/** Prepares a grant for an unauthenticated client. Errors of the client take precedence over errors of the grant. */
+/** Prepares a grant before client authentication. Returns an error instead of throwing it, because client errors take precedence. */
 async function prepareGrant(
   grants: Grants,
   grantType: string,
@@ -86,10 +86,7 @@ function requireAllowed(client: Client, grantType: GrantType, makeError: MakeOAu
   if (!client.grants.includes(grantType)) throw makeError('grant_not_allowed');
 }
 
-function requirePrepared(
-  preparation: Preparation | undefined,
-  makeError: MakeOAuthError<'grant_unsupported'>,
-): PreparedGrant {
+function requirePrepared(preparation: Preparation | undefined, makeError: MakeGrantError): PreparedGrant {
   if (!preparation) throw makeError('grant_unsupported');
   if (!preparation.grant) throw preparation.error;
   return preparation.grant;

@@ -11,7 +11,7 @@ import { makeClientAuthentication } from './client-authentication.ts';
 import { makeSelfCheck } from './self-check.ts';
 import { makeTokenEndpoint } from './token-endpoint.ts';
 
-/** Composes the token endpoint. An event without a request runs the self-check of a deployment, which precedes the shift of traffic. */
+/** Composes the token endpoint. An event without a request context runs the self-check that a deployment makes before it shifts traffic. */
 export function composeToken(
   environment: Environment<typeof tokenEnvironment>,
   runtime: Pick<Runtime, 'dynamo' | 'kms' | 'time' | 'random' | 'keyDerivation'>,
@@ -43,13 +43,10 @@ export function composeToken(
   };
   const tokenEndpoint = makeTokenEndpoint({ ...telemetry, ...parts });
 
-  // The check expects a rejected login, so it writes no log line or metric.
-  const silent = { log: { ...telemetry.log, warn: () => {} }, count: () => {} };
-  const selfCheck = makeSelfCheck({
-    passwords,
-    keyring,
-    tokenEndpoint: makeTokenEndpoint({ ...parts, ...silent }),
-  });
+  // The self-check expects its requests to be rejected, so they cause no warning or metric.
+  const silentTelemetry = { log: { ...telemetry.log, warn: () => {} }, count: () => {} };
+  const silentEndpoint = makeTokenEndpoint({ ...parts, ...silentTelemetry });
+  const selfCheck = makeSelfCheck({ passwords, keyring, tokenEndpoint: silentEndpoint });
 
   return async function handle(event: HttpRequest | { readonly requestContext?: never }) {
     if (event.requestContext) return await tokenEndpoint(event);

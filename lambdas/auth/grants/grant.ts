@@ -7,39 +7,36 @@ import type { AuditContext } from '../protection/audit.ts';
 import type { TokenResponse } from '../responses.ts';
 import type { authRoutes, OAuthCase } from '../routes.ts';
 
-/**
- * An authorization grant (RFC 6749 section 1.3). A new grant requires a file, a name in `grantTypes` (`principals/client.ts`) and an
- * entry in the table of grants (`grants.ts`).
- */
+/** An authorization grant (RFC 6749 section 1.3). CONTRIBUTING.md lists the changes that a new grant requires. */
 export interface Grant {
   /**
    * Checks the parameters of a request. The claimed `clientId` is not authenticated yet.
    *
-   * @throws {OAuthError} The endpoint returns it only if the client has no error.
+   * @throws {OAuthError} for an invalid parameter. Errors of client authentication take precedence.
    */
   prepare(parameters: Parameters, makeError: MakeGrantError, clientId: string): Promise<PreparedGrant>;
 }
 
-/** Creates the errors that a grant may return, which are the errors of the token endpoint's route. */
+/** Creates the errors that the route of the token endpoint lists. */
 export type MakeGrantError = MakeOAuthError<(typeof authRoutes.Token.operations.issueToken.errors)[number]>;
 
 export interface PreparedGrant {
-  /** The keys of records to read together with the client. */
+  /** The keys of the records to read together with the client's record. */
   readonly keysToRead: RecordKeys<string>;
   /** @throws {OAuthError} */
   issue(request: GrantRequest): Promise<TokenResponse>;
 }
 
-/** A request whose client is authenticated and allowed to use the grant. */
+/** A request from an authenticated client that may use the grant. */
 export interface GrantRequest {
   readonly client: Client;
-  /** The records of the prepared grant's `keysToRead`. */
+  /** The records that the prepared grant's `keysToRead` identify. */
   readonly records: Records<string>;
   readonly auditContext: AuditContext;
   readonly makeError: MakeGrantError;
 }
 
-/** The errors and the limit of a required parameter. */
+/** The errors and the maximum length of a required parameter. */
 export interface ParameterRule<Case extends OAuthCase> {
   readonly missing: Case;
   readonly tooLong: Case;
@@ -47,7 +44,7 @@ export interface ParameterRule<Case extends OAuthCase> {
   readonly maxBytes: number;
 }
 
-/** Returns a required parameter. @throws {OAuthError} if it is missing, empty or too long. */
+/** Returns a required parameter. @throws {OAuthError} if the parameter is missing, empty or too long. */
 export function requireParameter<Case extends OAuthCase>(
   parameters: Parameters,
   name: string,
@@ -60,7 +57,7 @@ export function requireParameter<Case extends OAuthCase>(
   return value;
 }
 
-/** Returns the requested scopes, or `undefined` if there are none. @throws {OAuthError} if one is unknown. */
+/** Returns the requested scopes, or `undefined` if there are none. @throws {OAuthError} if a scope is unknown. */
 export function requestedScope(
   parameters: Parameters,
   makeError: MakeOAuthError<'scope_invalid'>,
@@ -70,7 +67,7 @@ export function requestedScope(
   return scopes.size > 0 ? scopes : undefined;
 }
 
-/** Rejects scopes that the client does not have, regardless of the user's role. @throws {OAuthError} */
+/** Rejects requested scopes that the client may not use, regardless of the user's role. @throws {OAuthError} */
 export function rejectForeignScopes(
   requested: ReadonlySet<Scope> | undefined,
   client: Client,

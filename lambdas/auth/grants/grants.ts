@@ -20,7 +20,6 @@ import { makeStartSession } from './start-session.ts';
 /** The grants, by `grant_type`. */
 export type Grants = Readonly<Record<GrantType, Grant>>;
 
-/** Creates all grants. A new grant requires an entry here and a name in `grantTypes`. */
 export function makeGrants(parts: GrantParts): Grants {
   const { dynamo, tables, keyring, now } = parts;
   const shared = {

@@ -38,8 +38,8 @@ import type { StartSession } from './start-session.ts';
 
 /**
  * Creates the resource owner password credentials grant (RFC 6749 section 4.3). It prevents user enumeration, including by timing.
- * Every rejected login performs the same reads and one hash and returns the same bytes, even if the user is unknown, disabled or of another
- * account. During a lock, a login performs no hash and no write, so clients that retry old passwords use few resources.
+ * Every rejected login makes the same reads, computes one hash and returns the same response, even if the user is unknown, disabled or in
+ * another account. During a lock, a login computes no hash and writes nothing, so clients that retry old passwords use few resources.
  */
 export function makePasswordGrant({
   dynamo,
@@ -65,7 +65,7 @@ export function makePasswordGrant({
   async function prepare(parameters: Parameters, makeError: MakeGrantError, clientId: string): Promise<PreparedGrant> {
     const email = requireUsername(parameters, makeError);
     const password = requireParameter(parameters, 'password', passwordRule, makeError);
-    const requested = requestedScope(parameters, makeError);
+    const requestedScopes = requestedScope(parameters, makeError);
     const lockoutKey = await lockout.keyOf(clientId, email);
     return {
       keysToRead: {
@@ -73,16 +73,16 @@ export function makePasswordGrant({
         failures: lockoutKey,
         clientFailures: clientRateLimit.keyOf(clientId),
       },
-      issue: request => logIn({ password, requested, lockoutKey }, request),
+      issue: request => logIn({ password, requestedScopes, lockoutKey }, request),
     };
   }
 
   async function logIn(parameters: PasswordParameters, request: GrantRequest): Promise<TokenResponse> {
     const { client, records, auditContext, makeError } = request;
     const { lockoutKey } = parameters;
-    rejectForeignScopes(parameters.requested, client, makeError);
+    rejectForeignScopes(parameters.requestedScopes, client, makeError);
     rejectOverLimit(clientRateLimit.secondsToWait(records.clientFailures), makeError);
-    // The failures are read before the hash is computed. A lock that starts in between does not affect this decision.
+    // These failures were read before the hash is computed. `startSession` detects a lock that starts later.
     const failures = lockout.failuresIn(records.failures);
     const { credential, user } = await authenticateUser(parameters, failures, request);
     const scopes = await requireScopes(parameters, failures, user, request);
@@ -92,7 +92,7 @@ export function makePasswordGrant({
     return response;
   }
 
-  /** Computes one hash, unless the address is locked, and reads one user. Counts a login that is rejected after the hash. @throws {OAuthError} */
+  /** Verifies the password and reads the user. Counts a rejected login. During a lock, computes no hash and counts nothing. @throws {OAuthError} */
   async function authenticateUser(
     { password, lockoutKey }: PasswordParameters,
     failures: Failures,
@@ -101,27 +101,24 @@ export function makePasswordGrant({
     const credential = parseCredential(records.credential);
     const isLocked = failures.lockedUntil !== undefined;
     const isMatch = !isLocked && (await isCorrect(password, credential));
-    const user = await readUser(credential); // read after the slow hash, so that the user is up to date
+    const user = await readUser(credential); // read after the slow hash, to get the latest version
     if (user) recordUser(auditContext, user);
     if (isLocked) throw credentialsError('user_locked', makeError);
     const decision = decideLogin(credential, user, isMatch, client);
     if (decision.outcome === 'accepted') return decision;
-    // These calls are sequential, because a correct password that a concurrent lock rejects also takes two sequential calls.
+    // The calls are sequential, because rejecting a correct password after a concurrent lock also takes two sequential calls.
     await lockout.recordFailure(lockoutKey, failures);
     await clientRateLimit.count(client.clientId);
     throw credentialsError(decision.reason, makeError);
   }
 
-  /** Counts a correct password as a failure if a lock started during the login. Otherwise, the next lock would reveal a correct guess. */
-  async function rejectLockedLogin(
-    { lockoutKey, failures }: LockoutState,
-    makeError: MakeGrantError,
-  ): Promise<OAuthError> {
-    await lockout.recordFailure(lockoutKey, failures);
+  /** Counts a correct password as a failure, and returns the error. Otherwise, the duration of the next lock would reveal a correct guess. */
+  async function rejectLockedLogin(state: LockoutState, makeError: MakeGrantError): Promise<OAuthError> {
+    await lockout.recordFailure(state.lockoutKey, state.failures);
     return credentialsError('user_locked_during_login', makeError);
   }
 
-  /** Returns whether a password matches. If an imported hash cannot be verified, logs the error and returns false after a dummy hash. */
+  /** Returns whether a password matches. If an imported hash cannot be verified, logs the error, computes a dummy hash and returns false. */
   async function isCorrect(password: string, credential: Credential | undefined): Promise<boolean> {
     if (!credential?.passwordHash.startsWith(importedPrefix)) {
       return passwords.verify(password, credential?.passwordHash ?? passwords.dummy);
@@ -134,14 +131,14 @@ export function makePasswordGrant({
     }
   }
 
-  /** Reads the user of a credential. Without a credential, reads an unused id, because the login of an unknown user must take as long. */
+  /** Reads the user of a credential. Without a credential, reads an unused id, because a login without a user must take the same time. */
   async function readUser(credential: Credential | undefined): Promise<User | undefined> {
     const records = await readRecords(dynamo, { user: userKey(tables.users, credential?.userId ?? makeId(22)) });
     return parseUser(records.user);
   }
 
   /**
-   * Returns the scopes that the client and the role allow, limited to the requested scopes if there are any.
+   * Returns the scopes that the client and the role allow, limited to the requested scopes, if any.
    *
    * @throws {OAuthError} if the role lacks all requested scopes. The correct password still clears the failures.
    */
@@ -151,16 +148,16 @@ export function makePasswordGrant({
     user: User,
     { client, makeError }: GrantRequest,
   ): Promise<ReadonlySet<Scope>> {
-    const { requested, lockoutKey } = parameters;
-    const allowed = scopesAllowed(client, user);
-    const scopes = requested ? commonScopes(requested, allowed) : allowed;
-    if (!requested || scopes.size > 0) return scopes;
+    const { requestedScopes, lockoutKey } = parameters;
+    const allowedScopes = scopesAllowed(client, user);
+    const scopes = requestedScopes ? commonScopes(requestedScopes, allowedScopes) : allowedScopes;
+    if (!requestedScopes || scopes.size > 0) return scopes;
     if (!(await lockout.recordSuccess(lockoutKey, failures)))
       throw await rejectLockedLogin({ lockoutKey, failures }, makeError);
     throw makeError('scope_of_no_role');
   }
 
-  /** Replaces an outdated hash. If this fails, the next login tries again. */
+  /** Replaces an outdated hash. If the replacement fails, the next login retries it. */
   async function rehash({ email, passwordHash }: Credential, password: string): Promise<void> {
     if (!passwords.needsRehash(passwordHash, password)) return;
     const when = expression`passwordHash = ${passwordHash}`;
@@ -179,7 +176,7 @@ function rejectOverLimit(retryAfterSeconds: number | undefined, makeError: MakeO
 /**
  * Returns the normalised user name. The length limit applies to the normalised name.
  *
- * @throws {OAuthError} if it is missing, blank or too long.
+ * @throws {OAuthError} if the user name is missing, blank or too long.
  */
 function requireUsername(
   parameters: Parameters,
@@ -202,7 +199,7 @@ export const passwordRule = { missing: 'password_missing', tooLong: 'password_to
 
 interface PasswordParameters {
   readonly password: string;
-  readonly requested: ReadonlySet<Scope> | undefined;
+  readonly requestedScopes: ReadonlySet<Scope> | undefined;
   readonly lockoutKey: ItemKey;
 }
 

@@ -9,8 +9,8 @@ import { writeRefreshToken } from '../sessions/refresh-token.ts';
 import type { Session } from '../sessions/session.ts';
 
 /**
- * Makes all calls that can fail when tokens are issued. The caller stores or rotates the session afterwards. Otherwise, a request that
- * returns 503 would invalidate the refresh token that its retry needs.
+ * Makes all calls that can fail during the issuance of tokens. The caller stores or rotates the session afterwards. In the reverse order,
+ * a 503 would invalidate the refresh token that the client needs for its retry.
  */
 export type PrepareTokens = (subject: TokenSubject) => Promise<PreparedTokens>;
 
@@ -59,7 +59,7 @@ export function makeTokenPreparation({
 interface TokenSubject {
   readonly client: Client;
   readonly session: Pick<Session, 'sessionId' | 'userId' | 'accountId'>;
-  /** The time until the session expires if it is not used again, in seconds. */
+  /** The number of seconds until the session expires if it is not used again. */
   readonly remainingSeconds: number;
   readonly scopes: ReadonlySet<Scope>;
 }
@@ -68,6 +68,6 @@ interface TokenSubject {
 interface PreparedTokens {
   /** The id of the active MAC key, which the caller stores with a new or rotated session. */
   readonly keyId: string;
-  /** Returns the tokens of a stored session. Makes no call to AWS if the session has `keyId`. */
+  /** Returns the tokens of a stored session. Makes no call to AWS if the session uses the active MAC key. */
   write(session: Session): Promise<TokenResponse>;
 }

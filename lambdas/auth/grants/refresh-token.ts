@@ -42,35 +42,35 @@ export function makeRefreshTokenGrant({
   return { prepare };
 
   async function prepare(parameters: Parameters, makeError: MakeGrantError): Promise<PreparedGrant> {
-    const startedAt = now(); // later delays do not affect the check of the token
+    const startedAt = now(); // the token is checked at this time, regardless of later delays
     const presented = requireParameter(parameters, 'refresh_token', refreshTokenRule, makeError);
-    const requested = requestedScope(parameters, makeError);
+    const requestedScopes = requestedScope(parameters, makeError);
     const token = await verifyRefreshToken(presented);
     return {
       keysToRead: {
         user: token && userKey(tables.users, token.userId),
         session: token && sessionKey(tables.sessions, token.sessionId),
       },
-      issue: request => refresh(token, requested, startedAt, request),
+      issue: request => refresh(token, requestedScopes, startedAt, request),
     };
   }
 
   async function refresh(
     token: PresentedRefreshToken | undefined,
-    requested: ReadonlySet<Scope> | undefined,
+    requestedScopes: ReadonlySet<Scope> | undefined,
     startedAt: number,
     request: GrantRequest,
   ): Promise<TokenResponse> {
     const { client, records, auditContext, makeError } = request;
-    rejectForeignScopes(requested, client, makeError);
+    rejectForeignScopes(requestedScopes, client, makeError);
     if (!token) throw tokenError('refresh_token_forged', makeError);
     auditContext.sessionId = token.sessionId;
     auditContext.userId = token.userId;
-    // Precedes reuse detection. Otherwise, a client could end sessions of other clients.
+    // This check precedes reuse detection. Otherwise, a client could end sessions of other clients.
     const session = requireSessionOf(client, parseSession(records.session), makeError);
     const state = await requireUsable(token, session, startedAt, request);
     const user = requireUserOf(session, client, parseUser(records.user), makeError);
-    const scopes = scopesToGrant(requested, session, user, request);
+    const scopes = scopesToGrant(requestedScopes, session, user, request);
     const end = state === 'previous' ? session.idleExpiresAt : idleEndOf(session);
     const remainingSeconds = Math.max(Math.ceil((end - now()) / 1_000), 1);
     const tokens = await prepareTokens({ client, session, remainingSeconds, scopes });
@@ -79,7 +79,7 @@ export function makeRefreshTokenGrant({
   }
 
   /**
-   * Returns whether the token is the current or the previous one. A reused token ends its session, because a copy of the token exists.
+   * Returns the state of a usable token. Revokes the session of a reused token, because reuse means that the token was copied.
    *
    * @throws {OAuthError} if the token is not usable.
    */
@@ -96,7 +96,7 @@ export function makeRefreshTokenGrant({
     throw tokenError(state, makeError);
   }
 
-  /** Rotates the token. Returns the session as rotated by this request or a concurrent one. */
+  /** Rotates the session's refresh token. Returns the session after the rotation by this request or a concurrent one. */
   async function rotate(
     token: PresentedRefreshToken,
     session: Session,
@@ -104,17 +104,17 @@ export function makeRefreshTokenGrant({
     startedAt: number,
     request: GrantRequest,
   ): Promise<Session> {
-    const rotated = await sessions.rotateSession(session, {
+    const rotatedSession = await sessions.rotateSession(session, {
       rotationId: makeId(22),
       keyId,
       rotatedAt: now(),
       idleExpiresAt: idleEndOf(session),
     });
-    if (rotated) return rotated;
-    const latest = await sessions.findSession(token.sessionId);
-    if (!latest) throw tokenError('refresh_token_unknown', request.makeError);
-    await requireUsable(token, latest, startedAt, request); // never returns `current`, because counters only increase
-    return latest;
+    if (rotatedSession) return rotatedSession;
+    const latestSession = await sessions.findSession(token.sessionId);
+    if (!latestSession) throw tokenError('refresh_token_unknown', request.makeError);
+    await requireUsable(token, latestSession, startedAt, request); // never returns `current`, because counters only increase
+    return latestSession;
   }
 
   /** Returns the time at which a session expires if it is not used again. */
@@ -170,19 +170,19 @@ function requireUserOf(session: Session, client: Client, user: User | undefined,
 }
 
 /**
- * Returns the session's scopes that the role and the client still have, limited to any requested scopes (RFC 6749 section 6).
+ * Returns the session's scopes that the role and the client still have, limited to the requested scopes, if any (RFC 6749 section 6).
  *
  * @throws {OAuthError}
  */
 function scopesToGrant(
-  requested: ReadonlySet<Scope> | undefined,
+  requestedScopes: ReadonlySet<Scope> | undefined,
   session: Session,
   user: User,
   { client, makeError }: GrantRequest,
 ): ReadonlySet<Scope> {
-  const original = storedScope(session.scope);
-  if (requested && [...requested].some(scope => !original.has(scope))) throw makeError('scope_wider');
-  const scopes = commonScopes(requested ?? original, scopesAllowed(client, user));
-  if (requested && scopes.size === 0) throw makeError('scope_of_no_role');
+  const originalScopes = storedScope(session.scope);
+  if (requestedScopes && [...requestedScopes].some(scope => !originalScopes.has(scope))) throw makeError('scope_wider');
+  const scopes = commonScopes(requestedScopes ?? originalScopes, scopesAllowed(client, user));
+  if (requestedScopes && scopes.size === 0) throw makeError('scope_of_no_role');
   return scopes;
 }

@@ -14,7 +14,7 @@ import { type Session, sessionIdPrefix } from '../sessions/session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { PrepareTokens } from './prepare-tokens.ts';
 
-/** Starts the session of a login with the correct password and returns its tokens. @throws {OAuthError} */
+/** Starts a session after the password was verified, and returns its tokens. @throws {OAuthError} */
 export type StartSession = (login: Login) => Promise<TokenResponse>;
 
 export function makeStartSession({
@@ -64,23 +64,22 @@ export function makeStartSession({
   }
 
   /**
-   * Stores the session and records the success in parallel, which saves a round trip. If one of them fails, deletes the session and
-   * returns no tokens.
+   * Stores the session and records the success in parallel, which saves a round trip. If either call fails, deletes the session.
    *
-   * @throws {OAuthError} if a lock started since the failures were read.
+   * @throws {OAuthError} if a lock has started since the failures were read.
    */
   async function createAndRecord(session: Session, { lockoutKey, failures, rejectLockedLogin }: Login): Promise<void> {
-    const [recorded, created] = await Promise.allSettled([
+    const [recording, creation] = await Promise.allSettled([
       lockout.recordSuccess(lockoutKey, failures),
-      sessions.createSession(session), // awaited even if the other call fails, because the deletion must follow it
+      sessions.createSession(session), // awaited even if the other call fails, because the deletion must follow the creation
     ]);
-    const failed = [recorded, created].find(call => call.status === 'rejected');
-    const hasLockStarted = recorded.status === 'fulfilled' && !recorded.value;
-    if (!hasLockStarted && !failed) return;
+    const failure = [recording, creation].find(call => call.status === 'rejected');
+    const hasLockStarted = recording.status === 'fulfilled' && !recording.value;
+    if (!hasLockStarted && !failure) return;
     const deletion = deleteSession(session);
     try {
-      // A lock takes precedence over a storage error, because a wrong password would also be rejected and counted.
-      throw hasLockStarted ? await rejectLockedLogin() : failed?.reason;
+      // A lock takes precedence over a storage error. Otherwise, the error would reveal that the password is correct.
+      throw hasLockStarted ? await rejectLockedLogin() : failure?.reason;
     } finally {
       await deletion;
     }
@@ -108,6 +107,6 @@ interface Login {
   /** The failures read before the password was verified. */
   readonly failures: Failures;
   readonly auditContext: AuditContext;
-  /** Counts a correct password as a failure because a lock started during the login, and returns the error. */
+  /** Counts the correct password as a failure, because a lock started during the login. Returns the error. */
   readonly rejectLockedLogin: () => Promise<OAuthError>;
 }

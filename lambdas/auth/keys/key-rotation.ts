@@ -19,7 +19,7 @@ import { planRotation } from './rotation-plan.ts';
 
 export interface RotationResult {
   readonly kind: KeyKind;
-  /** The created generation, or `undefined` if no key was due or a concurrent run created it. */
+  /** The created generation, or `undefined` if no key was due or a concurrent run created the key. */
   readonly created?: number;
   /** The deleted generations. */
   readonly removed: readonly number[];
@@ -29,7 +29,6 @@ export type KeyRotation = ReturnType<typeof makeKeyRotation>;
 
 /** The settings that the scheduled function and `ops keys rotate` share. */
 export interface RotationSettings {
-  /** The table `Keyring`. */
   readonly table: string;
   /** The KMS key that wraps the keys. */
   readonly keyArn: string;
@@ -37,7 +36,7 @@ export interface RotationSettings {
   readonly algorithm: SigningAlgorithm;
 }
 
-/** Creates the rotation of the table `Keyring`: partition `kind`, range `generation`. See `platform/keyring.ts`. */
+/** Creates the key rotation, which writes to the table `Keyring` (see `platform/keyring.ts`). */
 export function makeKeyRotation({
   dynamo,
   kms,
@@ -70,7 +69,7 @@ export function makeKeyRotation({
   }
 
   /**
-   * Creates a key that is active immediately. `revoke` deletes all other keys, which invalidates everything that they signed,
+   * Creates a key that is active immediately. If `revoke` is true, deletes all other keys, which invalidates everything that they signed,
    * authenticated or encrypted.
    *
    * @throws {RevocationError} if it created a key but could not delete all others.
@@ -95,7 +94,7 @@ export function makeKeyRotation({
     return readKeys(dynamo, table, kind);
   }
 
-  /** Creates a generation. Returns false if a concurrent run created it. */
+  /** Creates a key. Returns false if a concurrent run created this generation. */
   async function create(kind: KeyKind, generation: number, activeFrom: number): Promise<boolean> {
     const key: KeyringKey = {
       kind,
@@ -105,11 +104,7 @@ export function makeKeyRotation({
       activeFrom,
       ...(await generate(kind)),
     };
-    const command = new PutCommand({
-      TableName: table,
-      Item: key,
-      ConditionExpression: 'attribute_not_exists(kind)',
-    });
+    const command = new PutCommand({ TableName: table, Item: key, ConditionExpression: 'attribute_not_exists(kind)' });
     return isWritten(dynamo(command), async () => (await list(kind)).some(({ keyId }) => keyId === key.keyId));
   }
 
@@ -152,7 +147,7 @@ export class RevocationError extends Error {
   }
 }
 
-/** The maximum clock difference in milliseconds. A new key must be active immediately even if the clock of a function is slow. */
+/** The maximum clock difference in milliseconds. A new key must be active immediately even for a function with a slow clock. */
 const clockDifference = 5_000;
 
 const keyPairSpecs = { ES256: 'ECC_NIST_P256', RS256: 'RSA_2048' } as const;

@@ -30,12 +30,12 @@ export function composeRotateKeys(
     return results;
   };
 
-  /** Checks that the KMS key is enabled. Without this check, only a run that creates a key would detect a disabled one. */
+  /** Checks that the KMS key is enabled. Without this check, only a run that creates a key would detect a disabled KMS key. */
   async function requireEnabledKey(): Promise<void> {
     const { KeyMetadata } = await kms.send(new DescribeKeyCommand({ KeyId: environment.keyArn }));
     if (KeyMetadata?.KeyState !== 'Enabled') throw new Error(`The KMS key is ${KeyMetadata?.KeyState}. Enable it.`);
   }
 }
 
-/** The time for retries in milliseconds, because new IAM permissions take effect with a delay. The function's timeout is 1 minute. */
+/** The maximum retry time in milliseconds. New IAM permissions take effect with a delay. The function's timeout is 1 minute. */
 const maxRetryTime = 40_000;

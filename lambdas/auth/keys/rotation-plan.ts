@@ -10,17 +10,17 @@ export interface RotationPlan {
 /** The state of a key. A `next` key is published but not used yet. A `retiring` key is used only for existing tokens and values. */
 export type KeyState = 'next' | 'active' | 'retiring';
 
-/** Returns the state of a key among all keys of its kind. It depends on the time and is not stored. */
+/** Returns the state of a key among all keys of its kind. The state depends on the time and is not stored. */
 export function keyState(key: KeyringKey, keys: readonly KeyringKey[], now: number): KeyState {
   if (lastUse(key, keys) <= now) return 'retiring';
   return key.activeFrom <= now ? 'active' : 'next';
 }
 
-/** The times of the successor to the newest key of a kind, in milliseconds since the epoch. */
+/** The times for the next key of a kind, in milliseconds since the epoch. */
 export interface NextRotation {
-  /** The time from which the daily rotation creates the next key. If it is in the past, the key is due. */
+  /** The time from which the daily rotation creates the next key. If this time is in the past, the key is due. */
   readonly dueAt: number;
-  /** The time at which that key becomes active, if the rotation runs every day. */
+  /** The time at which the next key becomes active if the rotation runs every day. */
   readonly activeFrom: number;
 }
 
@@ -33,7 +33,7 @@ export function nextRotation(keys: readonly KeyringKey[]): NextRotation | undefi
 }
 
 /**
- * Plans the rotation of a kind. `keys` contains all its keys, oldest first. The first key is active immediately. A change of the
+ * Plans the rotation of a kind. `keys` contains all its keys, oldest first. The first key is active immediately. A change to the
  * signing algorithm also makes a new key due.
  */
 export function planRotation(
@@ -45,13 +45,10 @@ export function planRotation(
   const newest = keys.at(-1);
   if (!newest) return { create: { generation: 1, activeFrom: now }, remove: [] };
 
-  const isOtherAlgorithm = newest.algorithm !== algorithm;
-  const due = isOtherAlgorithm ? now : newest.activeFrom + period;
-  const isDue = isOtherAlgorithm || now >= due - createdBeforeUse;
-  const create = {
-    generation: newest.generation + 1,
-    activeFrom: Math.max(due, now + publishedBeforeUse),
-  };
+  const hasAlgorithmChanged = newest.algorithm !== algorithm;
+  const firstUse = hasAlgorithmChanged ? now : newest.activeFrom + period;
+  const isDue = hasAlgorithmChanged || now >= firstUse - createdBeforeUse;
+  const create = { generation: newest.generation + 1, activeFrom: Math.max(firstUse, now + publishedBeforeUse) };
   const remove = keys.filter(key => lastUse(key, keys) + retentionAfterUse[kind] <= now);
   return { ...(isDue ? { create } : {}), remove };
 }
@@ -71,7 +68,7 @@ const retentionAfterUse: Readonly<Record<KeyKind, number>> = {
   encryption: Number.POSITIVE_INFINITY,
 };
 
-/** Returns the end of a key's use, which is the first use of a later key, or `Infinity` for the newest key. */
+/** Returns the time at which a later key replaces a key, or `Infinity` for the newest key. */
 function lastUse(key: KeyringKey, keys: readonly KeyringKey[]): number {
   return Math.min(...keys.filter(({ generation }) => generation > key.generation).map(({ activeFrom }) => activeFrom));
 }
@@ -79,5 +76,5 @@ function lastUse(key: KeyringKey, keys: readonly KeyringKey[]): number {
 /** The minimum time from the publication of a key to its first use, in milliseconds. By then, every cache contains the key. */
 const publishedBeforeUse = day;
 
-/** The time from creation to first use in milliseconds. A key is published in time even if the daily run fails once. */
+/** The time from a key's creation to its first use, in milliseconds. The key is published in time even if the daily run fails once. */
 const createdBeforeUse = 2 * publishedBeforeUse;

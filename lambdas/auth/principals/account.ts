@@ -1,4 +1,4 @@
-/** The account of smoke tests. Each test registers a webhook of the account and deletes it afterwards. */
+/** The account for smoke tests. Each test registers a webhook in this account and deletes the webhook afterwards. */
 export const smokeAccount = '_smoke';
 
 /** Returns whether a string is a well-formed account id. */
@@ -7,8 +7,8 @@ export function isAccountId(text: string): boolean {
 }
 
 /**
- * Returns whether an account is reserved for Emissor itself. Operators cannot assign clients, users or events to it, because smoke tests
- * delete its webhooks. `parseEventMessage` rejects events for it that do not have the form of a test event.
+ * Returns whether an account is reserved for Emissor itself. Operators cannot use it for clients, users or events, because smoke tests
+ * delete its webhooks. `parseEventMessage` rejects events for the account unless they are smoke test events.
  */
 export function isReservedAccount(accountId: string): boolean {
   return accountId === smokeAccount;

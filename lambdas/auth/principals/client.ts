@@ -6,7 +6,6 @@ import { scopes } from './scope.ts';
 /** The grants that a client can have. */
 export const grantTypes = ['password', 'refresh_token'] as const;
 
-/** A value of `grant_type`. */
 export type GrantType = (typeof grantTypes)[number];
 
 /** A client of the token endpoint. Times are in milliseconds since the epoch. */
@@ -32,18 +31,15 @@ export function hashClientSecret(secret: string): string {
   return digest(secret).toString('base64url');
 }
 
-/** Returns whether a secret is currently valid. */
 export function isLiveSecret(secret: ClientSecret, now: number): boolean {
   return secret.expiresAt === undefined || now < secret.expiresAt;
 }
 
-/** Returns the valid secret of the client that matches, if any. Takes constant time, even for an unknown client. */
+/** Returns the client's valid secret that matches, if any. Each comparison takes constant time. */
 export function matchingSecret(client: Client | undefined, secret: string, now: number): ClientSecret | undefined {
-  const presented = digest(secret);
+  const sha256 = digest(secret);
   const liveSecrets = client?.secrets.filter(stored => isLiveSecret(stored, now)) ?? [];
-  const matches = [...liveSecrets, noSecret].map(({ hash }) =>
-    timingSafeEqual(presented, Buffer.from(hash, 'base64url')),
-  );
+  const matches = [...liveSecrets, noSecret].map(({ hash }) => timingSafeEqual(sha256, Buffer.from(hash, 'base64url')));
   return liveSecrets[matches.indexOf(true)];
 }
 
@@ -62,19 +58,18 @@ const clientSecretSchema = z.object({
 const clientSchema = z.object({
   clientId: z.string(),
   name: z.string(),
-  /** At most two secrets, newest first. The older one allows a replacement without an outage. */
+  /** At most two secrets, newest first. The older one remains valid during a replacement. */
   secrets: z.array(clientSecretSchema).check(z.maxLength(2)),
   grants: z.array(z.enum(grantTypes)),
-  /** The scopes that its tokens may have. */
   scopes: z.array(z.enum(scopes)),
   /** The account whose users may log in through the client. @default - all accounts */
   accountId: z.optional(z.string()),
-  /** The time after a rotation in which the previous refresh token returns the same successor, in seconds. 0 disables this. */
+  /** The seconds after a rotation in which the previous refresh token returns the same successor. 0 disables this grace period. */
   graceSeconds: z.int().check(z.minimum(0)),
   /** True if the client may introspect tokens of other clients. */
   introspect: z.boolean(),
   status: z.enum(['enabled', 'disabled']),
-  /** Increases with every change that ends the client's sessions. Sessions of other versions have ended. */
+  /** Increases with every change that ends the client's sessions. Sessions with another version have ended. */
   version: z.int(),
   createdAt: z.number(),
   updatedAt: z.number(),
@@ -84,5 +79,5 @@ function digest(secret: string): Buffer {
   return createHash('sha256').update(secret, 'utf8').digest();
 }
 
-/** A hash that no secret matches. It adds a comparison, so unknown clients take as long as known ones. */
+/** A hash that no secret matches. A request from an unknown client therefore also makes a comparison. */
 const noSecret: Pick<ClientSecret, 'hash'> = { hash: Buffer.alloc(32).toString('base64url') };

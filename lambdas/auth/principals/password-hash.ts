@@ -3,15 +3,15 @@ import type { KeyDerivation } from '../../platform/key-derivation.ts';
 import type { Random } from '../../platform/random.ts';
 import { importedPrefix, parseImportedHash } from './imported-hash.ts';
 
-/** Creates the Argon2id password hashing, which uses the parameters `current` for new hashes. */
+/** Creates Argon2id password hashing that uses the parameters `cost` for new hashes. */
 export function makePasswordHashing(
   { keyDerivation, random: { bytes } }: HashingParts,
-  current: HashParameters = currentParameters,
+  cost: HashParameters = currentParameters,
 ): PasswordHashing {
   return {
     hash: async function hashPassword(password) {
       const salt = bytes(saltLength);
-      return format({ ...current, salt, tag: await derive(keyDerivation, password, { ...current, salt, tagLength }) });
+      return format({ ...cost, salt, tag: await derive(keyDerivation, password, { ...cost, salt, tagLength }) });
     },
     verify: (password, stored) => verifyPassword(keyDerivation, password, stored),
     needsRehash: function needsRehash(stored, password) {
@@ -22,20 +22,20 @@ export function makePasswordHashing(
       }
       const { memory, passes, parallelism, salt, tag } = parse(stored);
       return (
-        memory !== current.memory ||
-        passes !== current.passes ||
-        parallelism !== current.parallelism ||
+        memory !== cost.memory ||
+        passes !== cost.passes ||
+        parallelism !== cost.parallelism ||
         salt.length !== saltLength ||
         tag.length !== tagLength
       );
     },
-    dummy: format({ ...current, salt: bytes(saltLength), tag: bytes(tagLength) }),
+    dummy: format({ ...cost, salt: bytes(saltLength), tag: bytes(tagLength) }),
   };
 }
 
 /**
- * Returns whether a password matches a stored hash. Computes one hash with the stored parameters. An imported hash may be of a password
- * that was not normalised, so it is compared with the password as entered and, if different, in NFC.
+ * Returns whether a password matches a stored hash. Computes one hash with the stored parameters. Compares an imported hash with the
+ * password as entered and then, if different, in NFC.
  */
 async function verifyPassword(keyDerivation: KeyDerivation, password: string, stored: string): Promise<boolean> {
   if (stored.startsWith(importedPrefix)) {
@@ -48,7 +48,7 @@ async function verifyPassword(keyDerivation: KeyDerivation, password: string, st
 /**
  * Checks that this runtime supports Argon2id, which depends on the OpenSSL version of its Node.js.
  *
- * @throws {Error} if the runtime does not support it. Every login would fail.
+ * @throws {Error} if the runtime does not support Argon2id.
  */
 export async function assertHashing({ verify }: Pick<PasswordHashing, 'verify'>): Promise<void> {
   const isSupported = await verify('password', referenceHash).catch(() => false);

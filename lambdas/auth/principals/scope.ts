@@ -3,7 +3,6 @@ import type { Role } from './user.ts';
 /** All scopes, in output order. */
 export const scopes = ['webhooks:read', 'webhooks:manage'] as const;
 
-/** A scope that an access token may have. */
 export type Scope = (typeof scopes)[number];
 
 /** Returns the scopes that both the client and the user's role allow. */
@@ -14,7 +13,7 @@ export function scopesAllowed(
   return commonScopes(new Set(client.scopes), scopesOfRole[user.role]);
 }
 
-/** Parses space-separated names of a `scope` parameter (RFC 6749 section 3.3). Returns `undefined` if a name is unknown. */
+/** Parses the space-separated names in a `scope` parameter (RFC 6749 section 3.3). Returns `undefined` if a name is unknown. */
 export function parseScope(parameter: string): ReadonlySet<Scope> | undefined {
   const names = parameter.split(/\s+/).filter(name => name !== '');
   return names.every(isScope) ? new Set(names) : undefined;
@@ -36,7 +35,7 @@ export function storedScope(stored: string): ReadonlySet<Scope> {
 
 const allScopes: ReadonlySet<Scope> = new Set(scopes);
 
-/** The scopes of each role. A change of a user's role takes effect immediately. */
+/** The scopes of each role. A change to a user's role takes effect immediately. */
 const scopesOfRole: Record<Role, ReadonlySet<Scope>> = { admin: allScopes, member: new Set() };
 
 function isScope(name: string): name is Scope {

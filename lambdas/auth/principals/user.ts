@@ -5,7 +5,6 @@ import type { Item, ItemKey } from '../../platform/aws/dynamo.ts';
 /** The roles that a user can have in an account. */
 export const roles = ['admin', 'member'] as const;
 
-/** A user's role in the account. */
 export type Role = (typeof roles)[number];
 
 export interface UserTables {
@@ -37,7 +36,7 @@ export function normaliseEmail(email: string): string {
   return at !== -1 && isInternational(domain) ? `${text.slice(0, at)}@${domainToASCII(domain) || domain}` : text;
 }
 
-/** Returns whether a domain needs conversion. Excludes format characters, paths and ports, which `domainToASCII` would drop. */
+/** Returns whether a domain needs conversion to ASCII. Excludes format characters, paths and ports, which `domainToASCII` would drop. */
 function isInternational(domain: string): boolean {
   return /\P{ASCII}/u.test(domain) && /^(?:[a-z0-9.-]|[^\p{ASCII}\p{Cf}])+$/u.test(domain);
 }
@@ -51,7 +50,7 @@ export function parseUser(item: Item | undefined): User | undefined {
   return item && userSchema.parse(item);
 }
 
-/** A user's e-mail address and password hash, stored separately so that only logins read password hashes. */
+/** A user's e-mail address and password hash, stored apart from the user, so that only logins read password hashes. */
 export type Credential = z.output<typeof credentialSchema>;
 
 /** Returns the key of the credential of a normalised e-mail address. Table `Credentials`: partition `email`. */

@@ -5,8 +5,8 @@ import type { GrantType } from '../principals/client.ts';
 import type { User } from '../principals/user.ts';
 
 /**
- * The verified facts of a request, which its line in the audit trail contains. An unverified value may be a secret, such as a password in
- * the field of the client id.
+ * The verified facts about a request, for its line in the audit trail. Unverified values are excluded, because they may be secrets, such as
+ * a password in the client id field.
  */
 export interface AuditContext {
   /** The caller's IP address according to the gateway. */
@@ -14,38 +14,35 @@ export interface AuditContext {
   readonly endpoint: 'token' | 'revoke' | 'introspect';
   grant?: GrantType;
   clientId?: string;
-  /** The creation time of the presented secret, because a client has two secrets during a replacement. */
+  /** The creation time of the presented secret, which identifies the secret. During a replacement, a client has two secrets. */
   secretCreatedAt?: string;
   userId?: string;
   /** The account id, set only for smoke tests. */
   account?: string;
   sessionId?: string;
-  /** The reason for the outcome, if there are several, such as `grace`. */
+  /** The reason for the outcome, such as `grace`, if there are several possible reasons. */
   reason?: string;
 }
 
-/** The metrics of grants and token theft. Rejected requests are counted by error code. */
+/** The metrics for granted requests and reused refresh tokens. Rejected requests are counted by error code. */
 type AuditMetric = 'TokenIssued' | 'TokenRefreshed' | 'TokenRevoked' | 'TokenIntrospected' | 'RefreshTokenReuse';
 
-/** The reason code for a reused refresh token, which means that a copy of the token exists. */
+/** The reason code for a reused refresh token. Reuse means that the token was copied. */
 export const reuseReason = 'refresh_token_reused';
 
-/** Records the user of a request. For smoke tests, also records the account, because the metrics exclude their successes. */
-export function recordUser(
-  auditContext: AuditContext,
-  { userId, accountId }: Pick<User, 'userId' | 'accountId'>,
-): void {
-  auditContext.userId = userId;
-  if (isReservedAccount(accountId)) auditContext.account = accountId;
+/** Records the user of a request. Also records the account of smoke tests, because the metrics exclude their successes. */
+export function recordUser(auditContext: AuditContext, user: Pick<User, 'userId' | 'accountId'>): void {
+  auditContext.userId = user.userId;
+  if (isReservedAccount(user.accountId)) auditContext.account = user.accountId;
 }
 
-/** Creates the audit trail, which writes one structured line without secrets and counts one metric per request. */
+/** Creates the audit trail. It writes one structured line without secrets per request and counts outcomes as metrics. */
 export function makeAudit({
   log,
   count,
 }: {
   readonly log: Log;
-  /** Adds one to a metric. */
+  /** Increments a metric. */
   readonly count: (metric: string) => void;
 }) {
   const countAudited: (metric: AuditMetric) => void = count;

@@ -1,13 +1,13 @@
 import * as z from 'zod/mini';
 import type { Item } from '../../platform/aws/dynamo.ts';
 
-/** The time for which failures count after the latest failure, in milliseconds. */
+/** The time after the latest failure for which failures count, in milliseconds. */
 export const failureLifetime = 24 * 60 * 60_000;
 
 /** The number of failures that starts the first lock. */
 export const lockThreshold = 5;
 
-/** The failures of an e-mail address at one client, at the time of the read. */
+/** The failures for an e-mail address at one client, at the time of the read. */
 export interface Failures {
   /** The failures that still count. */
   readonly failures: number;
@@ -19,19 +19,18 @@ export interface Failures {
   readonly isStale: boolean;
 }
 
-/** Parses the failures that an item has at `now`. Each failure after the fifth starts a lock that is twice as long as the previous one. */
+/** Parses the failures that still count at `now`. Each failure after the fifth starts a lock of twice the previous duration, up to 15 minutes. */
 export function parseFailures(item: Item | undefined, now: number): Failures {
   if (!item) return { failures: 0, lockedUntil: undefined, latestFailure: '', isStale: false };
   const { failures, lastFailureAt, latestFailure } = failuresSchema.parse(item);
   if (lastFailureAt + failureLifetime <= now)
     return { failures: 0, lockedUntil: undefined, latestFailure, isStale: true };
-  const lockEnd = lastFailureAt + Math.min(firstLock * 2 ** (failures - lockThreshold), maxLock);
+  const lockEnd = lastFailureAt + Math.min(firstLockMs * 2 ** (failures - lockThreshold), maxLockMs);
   const isLocked = failures >= lockThreshold && lockEnd > now;
   return { failures, lockedUntil: isLocked ? lockEnd : undefined, latestFailure, isStale: false };
 }
 
 const failuresSchema = z.object({ failures: z.number(), lastFailureAt: z.number(), latestFailure: z.string() });
 
-/** The duration of the first lock in milliseconds. */
-const firstLock = 1_000;
-const maxLock = 15 * 60_000;
+const firstLockMs = 1_000;
+const maxLockMs = 15 * 60_000;

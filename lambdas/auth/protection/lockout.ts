@@ -9,7 +9,7 @@ import { type Failures, failureLifetime, lockThreshold, parseFailures } from './
 
 export type Lockout = ReturnType<typeof makeLockout>;
 
-/** The failures of an e-mail address that still count, at one client. */
+/** The failures that still count for an e-mail address at one client. */
 export interface FailuresAtClient extends Pick<Failures, 'failures' | 'lockedUntil'> {
   /** Undefined if the caller did not pass the id of the client. */
   readonly clientId: string | undefined;
@@ -18,9 +18,9 @@ export interface FailuresAtClient extends Pick<Failures, 'failures' | 'lockedUnt
 /**
  * Creates the login lockout per client and e-mail address. `lockout-rule.ts` defines when an address is locked.
  *
- * Table `Lockouts`: partition `pk`, here `lock#<MAC of the address>`, and range `sk`, a MAC of the client and the address. The MACs hide
- * the addresses. Attributes: `failures`, `lastFailureAt`, `latestFailure` (its id) and `ttl`. A new MAC key restarts the counts, which is
- * harmless because it is rare.
+ * Table `Lockouts`: partition key `pk`, here `lock#<MAC of the address>`, and sort key `sk`, a MAC of the client and the address. The MACs
+ * hide the addresses. Attributes: `failures`, `lastFailureAt`, `latestFailure` (an id) and `ttl`. A new MAC key resets the counts, which is
+ * acceptable because MAC keys rarely change.
  */
 export function makeLockout({
   dynamo,
@@ -46,13 +46,12 @@ export function makeLockout({
 
   async function macOf(...parts: string[]): Promise<string> {
     const macKey = await keyring.open(await keyring.active('mac'));
-    // refresh tokens contain no NUL, so this is never the MAC of a refresh token
+    // Refresh tokens contain no NUL, so this is never the MAC of a refresh token.
     return createHmac('sha256', macKey)
       .update(['lockout', ...parts].join('\0'))
       .digest('base64url');
   }
 
-  /** Returns the current failures of an item. */
   function failuresIn(item: Item | undefined): Failures {
     return parseFailures(item, now());
   }
@@ -88,7 +87,7 @@ export function makeLockout({
     return isWritten(dynamo(new DeleteCommand({ TableName: table, Key: key, ...conditionOf(noLockStarted) })));
   }
 
-  /** Returns the failures of an e-mail address that still count, by client. */
+  /** Returns the failures that still count for an e-mail address, by client. */
   async function findFailures(address: string, clientIds: readonly string[]): Promise<readonly FailuresAtClient[]> {
     const email = normaliseEmail(address);
     const counted = (await itemsOf(email)).filter(item => failuresIn(item).failures > 0);
@@ -100,7 +99,7 @@ export function makeLockout({
     });
   }
 
-  /** Clears the failures of an e-mail address at all clients. Returns whether any of them still counted. */
+  /** Clears the failures for an e-mail address at all clients. Returns whether any failure still counted. */
   async function unlock(email: string): Promise<boolean> {
     const items = await itemsOf(normaliseEmail(email));
     for (const { pk, sk } of items) await dynamo(new DeleteCommand({ TableName: table, Key: { pk, sk } }));

@@ -4,7 +4,7 @@ import { type FixedWindow, makeFixedWindow } from '../../platform/fixed-window.t
 /** A limit on rejected passwords per minute. The caller reads the item before the login and counts after a failure. */
 export type ClientRateLimit = Pick<FixedWindow, 'keyOf' | 'secondsToWait' | 'count'>;
 
-/** Creates the limit on a client's rejected passwords. Table `Lockouts`: partition `pk` `client#<client id>`, range `sk` `refused`. */
+/** Creates the limit on a client's rejected passwords. Table `Lockouts`: partition key `client#<client id>`, sort key `refused`. */
 export function makeClientRateLimit({
   dynamo,
   table,
@@ -17,7 +17,7 @@ export function makeClientRateLimit({
   return makeFixedWindow({ dynamo, now, limit, keyOf: clientId => clientLimitKey(table, clientId) });
 }
 
-/** Returns the key of the count of a client's rejected passwords. */
+/** Returns the key of the count of rejected passwords for a client. */
 export function clientLimitKey(table: string, clientId: string): ItemKey {
   return { table, key: { pk: `client#${clientId}`, sk: 'refused' } };
 }

@@ -8,7 +8,7 @@ import type { Keyring } from '../../platform/keyring.ts';
 /** The claims of an access token (RFC 9068 section 2.2). `iat` and `exp` are in seconds since the epoch. */
 export type AccessTokenClaims = z.output<typeof claimsSchema>;
 
-/** The claims that differ between logins. */
+/** The claims that the caller provides. */
 export type AccessTokenSubject = Pick<AccessTokenClaims, 'sub' | 'client_id' | 'account_id' | 'sid'> & {
   /** The scopes, separated by spaces. May be empty. */
   readonly scope: string;
@@ -53,7 +53,7 @@ export interface AccessTokenVerificationDependencies {
   readonly issuer: string;
   /** {base_url}. */
   readonly audience: string;
-  /** Only needs to find signing keys. */
+  /** Must be able to find signing keys. */
   readonly keyring: Pick<Keyring, 'find'>;
   readonly now: Clock;
 }
@@ -95,7 +95,7 @@ export function makeAccessTokenVerification(dependencies: AccessTokenVerificatio
     }
   };
 
-  /** Parses each public key once. */
+  /** Returns a parsed public key. Parses each key only once. */
   function publicKey(keyId: string, der: Uint8Array): KeyObject {
     const cached = publicKeys.get(keyId);
     if (cached) return cached;
@@ -130,8 +130,9 @@ const tokenType = 'at+jwt';
  * the time of WebCrypto, which JWT libraries use.
  */
 function signJwt(header: object, claims: object, key: KeyObject): string {
-  const signed = `${encode(header)}.${encode(claims)}`;
-  return `${signed}.${sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
+  const signingInput = `${encode(header)}.${encode(claims)}`;
+  const signature = sign('sha256', Buffer.from(signingInput), { key, dsaEncoding: 'ieee-p1363' });
+  return `${signingInput}.${signature.toString('base64url')}`;
 }
 
 function encode(part: object): string {
@@ -139,8 +140,8 @@ function encode(part: object): string {
 }
 
 /**
- * Reads the header of a compact JWT. It accepts only the parameters that this service writes. Others, such as `jwk` or `jku`, could
- * redirect the verification.
+ * Reads the header of a compact JWT. Accepts only the parameters that this service writes. Other parameters, such as `jwk` or `jku`, could
+ * make the verification use another key.
  */
 function readHeader(token: string): z.output<typeof headerSchema> | undefined {
   const [header = '', claims = '', signature = '', ...rest] = token.split('.');

@@ -7,7 +7,7 @@ import { parseUser, type User, userKey } from '../principals/user.ts';
 import type { AccessTokenClaims } from './access-token.ts';
 import { isExpired, parseSession, type Session, sessionKey } from './session.ts';
 
-/** A currently active session, with its client and user. */
+/** An active session, with its client and user. */
 export interface ActiveSession {
   readonly client: Client;
   readonly user: User;
@@ -26,12 +26,12 @@ export interface SessionTables {
   readonly sessions: string;
 }
 
-/** The reason why a change of a user or client ended a session. The audit trail and operators receive it. */
+/** The reason why a change to a user or client ended a session. It appears in the audit trail and in lists of sessions. */
 export type SessionEndReason = 'user_disabled' | 'session_ended' | 'account_changed' | 'account_of_another_client';
 
 /**
- * Returns the reason why the client and the user may not continue a session, or `undefined` if they may. Versions only increase, so enabling a
- * user or client again does not restore its sessions.
+ * Returns the reason why the client and the user may not continue a session, or `undefined` if they may. Versions only increase, so
+ * enabling a user or client again does not restore its sessions.
  */
 export function sessionEndReason(client: Client, user: User, session: Session): SessionEndReason | undefined {
   if (user.status !== 'enabled') return 'user_disabled';
@@ -66,8 +66,8 @@ export interface ActiveSessionDependencies {
 }
 
 /**
- * Creates the function that reads the active session of an access token. It makes one consistent read without a cache, so revocations
- * take effect immediately.
+ * Creates the function that reads the active session of an access token. It makes one strongly consistent read without a cache, so
+ * revocations take effect immediately.
  */
 export function makeActiveSessionReader({ dynamo, tables, now }: ActiveSessionDependencies) {
   return async function readActiveSession(claims: AccessTokenClaims): Promise<AuthorizedSession | undefined> {

@@ -10,7 +10,7 @@ export interface RefreshTokenContent {
   readonly keyId: string;
 }
 
-/** A well-formed refresh token of a request. Its MAC may be unverified. */
+/** A well-formed refresh token from a request. Its MAC may be unverified. */
 export interface PresentedRefreshToken extends RefreshTokenContent {
   readonly userId: string;
   readonly mac: Buffer;
@@ -30,14 +30,14 @@ export function readRefreshToken(token: string): PresentedRefreshToken | undefin
   return { sessionId, userId, counter: Number(counter), keyId, mac: bytes };
 }
 
-/** Returns whether this service issued a refresh token. Compares the MAC in constant time. */
+/** Returns whether this service issued a refresh token. Compares the MACs in constant time. */
 export function isAuthentic(token: PresentedRefreshToken, macKey: KeyObject): boolean {
   return timingSafeEqual(macOf(token, macKey), token.mac);
 }
 
 export type VerifyRefreshToken = ReturnType<typeof makeRefreshTokenVerification>;
 
-/** Creates the function that returns a refresh token if this service issued it. The keyring must be able to open MAC keys. */
+/** Creates the function that parses a refresh token and verifies its MAC. The keyring must be able to open MAC keys. */
 export function makeRefreshTokenVerification(keyring: Pick<Keyring, 'find' | 'open'>) {
   return async function verifyRefreshToken(text: string): Promise<PresentedRefreshToken | undefined> {
     const token = readRefreshToken(text);

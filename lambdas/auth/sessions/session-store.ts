@@ -8,15 +8,15 @@ import { parseSession, type Session, sessionKey } from './session.ts';
 export type SessionStore = ReturnType<typeof makeSessionStore>;
 
 /**
- * Creates the store of the table `Sessions`, with partition `userId`, range `sessionId` and one item per session. Each change is one
+ * Creates the store of the table `Sessions`, with partition key `userId`, sort key `sessionId` and one item per session. Each change is one
  * idempotent write of one item, because the SDK repeats a write after a lost response.
  */
 export function makeSessionStore({ dynamo, table, after }: Omit<StoreParts, 'now'> & { readonly after: After }) {
   return { createSession, findSession, rotateSession, revokeSession, deleteSession };
 
   /**
-   * Stores a new session. Its id is random, so the session exists already only if the SDK repeats the write. A delayed repetition must
-   * not undo a rotation or revocation.
+   * Stores a new session. Its id is random, so the session exists already only if the SDK repeats the write. A delayed repeat must not
+   * undo a rotation or revocation.
    */
   async function createSession(session: Session): Promise<void> {
     const Item = { ...session, ttl: ttl(session) };
@@ -31,12 +31,12 @@ export function makeSessionStore({ dynamo, table, after }: Omit<StoreParts, 'now
 
   /** Rotates a session and returns it. Returns `undefined` if the session has been rotated or revoked since the read. */
   async function rotateSession(session: Session, rotation: Rotation): Promise<Session | undefined> {
-    const rotated = await updateItem(dynamo, sessionKey(table, session.sessionId), {
+    const item = await updateItem(dynamo, sessionKey(table, session.sessionId), {
       set: { ...rotation, counter: session.counter + 1, ttl: ttl({ ...session, ...rotation }) },
       when: expression`counter = ${session.counter} AND attribute_not_exists(revokedAt)`,
       returns: 'ALL_NEW',
     });
-    return parseSession(rotated);
+    return parseSession(item);
   }
 
   /** Revokes a session. Does nothing if the session is missing or already revoked. */
@@ -50,12 +50,11 @@ export function makeSessionStore({ dynamo, table, after }: Omit<StoreParts, 'now
   /** Deletes the session of a failed login. Waits at most 1 s, because the response waits for the deletion. */
   async function deleteSession(sessionId: string): Promise<void> {
     const command = new DeleteCommand({ TableName: table, Key: sessionKey(table, sessionId).key });
-    await withDeadline(after, maxDeletion, abortSignal => dynamo(command, { abortSignal }));
+    await withDeadline(after, maxDeletionMs, abortSignal => dynamo(command, { abortSignal }));
   }
 }
 
-/** The maximum time for a deletion in milliseconds. */
-const maxDeletion = 1_000;
+const maxDeletionMs = 1_000;
 
 type RevocationReason = NonNullable<Session['revokedFor']>;
 

@@ -4,12 +4,9 @@ import type { Item, ItemKey } from '../../platform/aws/dynamo.ts';
 /** A login with all its refresh tokens and access tokens. Times are in milliseconds since the epoch. */
 export type Session = z.output<typeof sessionSchema>;
 
-/** Returns the key of a session. Table `Sessions`: partition `userId`, range `sessionId`. */
+/** Returns the key of a session. Table `Sessions`: partition key `userId`, sort key `sessionId`. */
 export function sessionKey(table: string, sessionId: string): ItemKey {
-  return {
-    table,
-    key: { userId: userIdOf(sessionId), sessionId },
-  };
+  return { table, key: { userId: userIdOf(sessionId), sessionId } };
 }
 
 export function parseSession(item: Item | undefined): Session | undefined {
@@ -27,7 +24,7 @@ export function sessionIdPrefix(userId: string): string {
 }
 
 const sessionSchema = z.object({
-  /** The session id, in the form `<userId>-<random>`. It identifies the user of a refresh token. */
+  /** The session id, in the form `<userId>-<random>`. The prefix identifies the user of a refresh token. */
   sessionId: z.string(),
   clientId: z.string(),
   userId: z.string(),
@@ -46,13 +43,12 @@ const sessionSchema = z.object({
   rotatedAt: z.number(),
   idleExpiresAt: z.number(),
   absoluteExpiresAt: z.number(),
-  /** A random id of the latest rotation. It distinguishes a repeated write from another rotation. */
+  /** A random id of the latest rotation. It distinguishes a repeated write from a concurrent rotation. */
   rotationId: z.optional(z.string()),
   revokedAt: z.optional(z.number()),
   revokedFor: z.optional(z.enum(['reuse', 'revocation', 'operator'])),
 });
 
-/** Returns the user id in a session id. */
 function userIdOf(sessionId: string): string {
   return sessionId.split('-', 1)[0] ?? '';
 }

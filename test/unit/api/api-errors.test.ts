@@ -12,7 +12,7 @@ import { makeStage, type Stage, type StageRequest } from '../../support/stage.ts
 let stage: Stage;
 beforeEach(async () => {
   stage = makeStage();
-  await stage.register(); // in another account than that of the callers
+  await stage.register(); // in a different account from the callers
 });
 
 const callers = {
@@ -26,8 +26,8 @@ const callers = {
 } as const satisfies Record<string, StageRequest>;
 
 /**
- * Sends a request in each language. Checks that both responses are problems (RFC 9457), have texts of the tables and differ only in them. A
- * response to HEAD has no body.
+ * Sends a request in each language. Checks that both responses are problems (RFC 9457) and differ only in texts that the tables contain.
+ * Responses to HEAD have no body.
  */
 async function sendAndDescribe({ method, path }: Pick<Operation, 'method' | 'path'>, sent: StageRequest) {
   const send = async (language: string, contentLanguage: string) => {
@@ -51,7 +51,7 @@ async function sendAndDescribe({ method, path }: Pick<Operation, 'method' | 'pat
   for (const name of ['allow', 'accept', 'www-authenticate'])
     expect(portuguese.headers[name]).toBe(response.headers[name]);
   expect(portuguese.status).toBe(response.status);
-  if (method === 'HEAD') return { ...response, found: undefined, reported: `${response.status}` };
+  if (method === 'HEAD') return { ...response, names: undefined, reported: `${response.status}` };
   const [problem, reported] = [response.json, portuguese.json];
   const same = ({ title: _title, detail: _detail, requisicao, errors = [], ...others }: typeof problem) => ({
     ...{ ...others, requisicao: typeof requisicao },
@@ -60,9 +60,9 @@ async function sendAndDescribe({ method, path }: Pick<Operation, 'method' | 'pat
   expect(problem).toMatchObject({ status: response.status, type: expect.any(String) });
   expect(same(reported)).toEqual(same(problem));
   expect(isKnownProblem(problem, reported), JSON.stringify([problem, reported])).toBe(true);
-  const found = (problem.errors ?? []).map((error: ErrorText, at: number) => findingNames(error, reported.errors[at]));
-  expect(found).not.toContainEqual([]);
-  return { ...response, found, reported: `${response.status} ${problem.code}` };
+  const names = (problem.errors ?? []).map((error: ErrorText, at: number) => findingNames(error, reported.errors[at]));
+  expect(names).not.toContainEqual([]);
+  return { ...response, names, reported: `${response.status} ${problem.code}` };
 }
 
 const statusAndCode = ({ method }: Pick<Operation, 'method'>, status: number, code: string) =>
@@ -74,7 +74,7 @@ const text = { 'content-type': 'text/plain' };
 const range = { desde: '2026-11-20T00:00:00Z', ate: '2026-11-21T00:00:00-03:00', estado: 'falhou' };
 const paths = Object.keys(documents.base.paths).filter(path => path.startsWith('/v1/'));
 
-/** An operation and a body or query for each finding, which is the only finding on the request. */
+/** For each finding, an operation and a body or query that causes only this finding. */
 const findings: Readonly<Record<FindingName, readonly [BaseOperation, object | string]>> = {
   required: ['registerWebhook', { evento: 'demanda.criada' }],
   unknown_field: ['rotateSecret', { imediata: true }],
@@ -135,13 +135,13 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
     );
   });
 
-  it('requires an administrator before it checks the scope', async () => {
+  it('checks the role before the scope', async () => {
     expect((await sendAndDescribe(operation, callers.member)).reported).toBe(
       statusAndCode(operation, 403, 'admin_required'),
     );
   });
 
-  it('requires its scope before it reads the body', async () => {
+  it('checks the scope before the body', async () => {
     const sent = { ...callers.unscoped, headers: text };
     const rejected = await sendAndDescribe(operation, mayHaveBody ? { ...sent, raw: 'x' } : sent);
     expect(rejected.reported).toBe(statusAndCode(operation, 403, 'insufficient_scope'));
@@ -154,7 +154,7 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
   });
 
   if (mayHaveBody)
-    it('accepts a body of at most 16 KiB', async () => {
+    it('rejects a body over 16 KiB, but only after it checks the token', async () => {
       const headers = takesBody ? json : text;
       const raw = 'x'.repeat(16_385);
       expect((await sendAndDescribe(operation, { ...callers.admin, headers, raw })).reported).toBe(
@@ -177,7 +177,7 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
     it('rejects an unknown field even for an unknown event', async () => {
       const other = { ...operation, path: path.replace(event, 'demanda.inventada') };
       const rejected = await sendAndDescribe(other, { ...callers.admin, headers: json, raw: '{"campo":1}' });
-      expect(rejected.found).toContainEqual(['unknown_field']);
+      expect(rejected.names).toContainEqual(['unknown_field']);
     });
 
   const ofOperation = Object.entries(findings).filter(([, [operationId]]) => operationId === id);
@@ -185,7 +185,7 @@ describe.each(paths.flatMap(operationsOf))('$method $path', operation => {
     const content = typeof sent === 'string' ? { query: sent } : { headers: json, raw: JSON.stringify(sent) };
     const rejected = await sendAndDescribe(operation, { ...callers.admin, ...content });
     expect(rejected.reported).toBe(statusAndCode(operation, 422, 'validation_failed'));
-    if (rejected.found) expect(rejected.found).toEqual([[name]]);
+    if (rejected.names) expect(rejected.names).toEqual([[name]]);
   });
 
   if (path.includes(event))
@@ -210,7 +210,7 @@ describe.each(paths)('%s', pattern => {
     }
   });
 
-  it('returns 404 with a trailing slash for any caller', async () => {
+  it('returns 404 for a trailing slash, regardless of the caller', async () => {
     for (const caller of [callers.nobody, callers.admin])
       expect((await sendAndDescribe({ method: 'GET', path: `${path}/` }, caller)).reported).toBe('404 not_found');
   });

@@ -9,7 +9,7 @@ const read = (text: unknown) => dateTime.safeParse(text);
 
 const noon = Date.UTC(2026, 10, 20, 12);
 
-describe('a dateTime (RFC 3339 section 5.6)', () => {
+describe('dateTime (RFC 3339 section 5.6)', () => {
   it.each([
     ['2026-11-20T12:00:00Z', Date.UTC(2026, 10, 20, 12)],
     ['2026-11-20T09:00:00-03:00', Date.UTC(2026, 10, 20, 12)],
@@ -52,7 +52,7 @@ describe('a dateTime (RFC 3339 section 5.6)', () => {
     );
   });
 
-  it.each(['0000-01-01T00:00:00+23:59', '9999-12-31T23:59:59.9999-23:59'])('%s results in a four-digit year', text => {
+  it.each(['0000-01-01T00:00:00+23:59', '9999-12-31T23:59:59.9999-23:59'])('parses %s to a four-digit year', text => {
     expect(new Date(read(text).data ?? Number.NaN).toISOString()).toMatch(/^\d{4}-/);
   });
 
@@ -66,7 +66,7 @@ describe('a dateTime (RFC 3339 section 5.6)', () => {
   });
 });
 
-describe('a queryDateTime', () => {
+describe('queryDateTime', () => {
   it.each([
     ['RFC 3339', '2026-11-20T09:00:00-03:00', noon],
     ['RFC 3339 in lower case', '2026-11-20t12:00:00z', noon],

@@ -58,7 +58,7 @@ it('Only the first 1,024 characters of Accept-Language are parsed', () => {
   expect(preferredLanguage(`pt,${' '.repeat(1_021)},en`)).toBe('pt');
 });
 
-it('The first 1,024 characters of any text determine the preferred language', () => {
+it('The first 1,024 characters of any header determine the preferred language', () => {
   fc.assert(
     fc.property(anyText, text => {
       expect(['en', 'pt']).toContain(preferredLanguage(text));
@@ -86,7 +86,7 @@ it.each([
   ['subtags', `pt${'-a'.repeat(5_000_000)}!`],
   ['commas', ','.repeat(10_000_000)],
   ['weights', `pt;q=0.${'9'.repeat(10_000_000)}`],
-])('The language of 10,000,000 characters of %s depends on the first 1,024', (_case, header) => {
+])('Only the first 1,024 of 10,000,000 characters of %s determine the preferred language', (_case, header) => {
   expect(preferredLanguage(`${header}, pt`)).toBe(preferredLanguage(header.slice(0, 1_024)));
 });
 

@@ -5,8 +5,6 @@ import { bodyProblems } from '../../../lambdas/api/problems.ts';
 import { parseJsonBody } from '../../../lambdas/api/request-body.ts';
 import { processorTimeOf } from '../../support/processor-time.ts';
 
-// Tests that a body must be JSON in UTF-8, at most 16 KiB, without duplicate names (RFC 8259).
-
 const makeProblem = Problem.from(bodyProblems);
 
 const read = (
@@ -33,7 +31,7 @@ const codeOf = (run: () => unknown): string | undefined => {
   }
 };
 
-describe('parseJsonBody', () => {
+describe('parseJsonBody (RFC 8259)', () => {
   const charsets = ['; charset=utf-8', '; charset="utf-8"', ';charset="UTF8"', '; charset = utf-8'];
   it.each(['', ...charsets, '; profile=x'])('accepts the type application/json%s', parameters => {
     for (const type of ['application/json', 'Application/JSON'])
@@ -53,7 +51,7 @@ describe('parseJsonBody', () => {
     expect(codeOf(() => parseJsonBody(request, makeProblem))).toBe('415 unsupported_media_type');
   });
 
-  it('measures the size in bytes', () => {
+  it('limits the size to 16,384 bytes', () => {
     const padded = (bytes: number) => `"${'ã'.repeat((bytes - 2) / 2)}"`;
     expect(codeOf(() => read(padded(16_384)))).toBeUndefined();
     expect(codeOf(() => read(padded(16_386)))).toBe('413 payload_too_large');

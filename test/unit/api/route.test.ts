@@ -5,7 +5,7 @@ import { matchPath } from '../../../lambdas/api/route.ts';
 describe('matchPath', () => {
   const pattern = '/v1/webhooks/{evento}/entregas/{id}';
 
-  it('returns the parameters of the path', () => {
+  it('returns the path parameters', () => {
     expect(matchPath(pattern, '/v1/webhooks/a.b/entregas/c')).toEqual({ evento: 'a.b', id: 'c' });
     expect(matchPath(pattern, '/v1/webhooks/{x}/entregas/__proto__')).toEqual({ evento: '{x}', id: '__proto__' });
     expect(matchPath('/v1/webhooks', '/v1/webhooks')).toEqual({});

@@ -5,7 +5,7 @@ import { OAuthError } from '../../../lambdas/auth/oauth-error.ts';
 import { oauthCases } from '../../../lambdas/auth/routes.ts';
 import { httpRequest } from '../../support/http-request.ts';
 
-// Tests the content type of forms (RFC 6749 section 3.2).
+// Tests the content type of form requests (RFC 6749 section 3.2).
 
 const makeError = OAuthError.from(oauthCases);
 const read = (contentType: string) =>

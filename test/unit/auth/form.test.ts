@@ -2,8 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeForm, decodeFormComponent } from '../../../lambdas/auth/form.ts';
 
-// Tests that forms with malformed UTF-8 or percent-encoding are rejected (RFC 6749 appendix B).
-
 const decode = (body: string) => decodeForm(Buffer.from(body, 'latin1'));
 /** Generates well-formed Unicode without NUL, which a client may send. */
 const text = fc.string({ unit: 'grapheme' }).filter(value => !value.includes('\0') && value.isWellFormed());
@@ -54,7 +52,7 @@ describe('decodeForm (RFC 6749 appendix B)', () => {
     );
   });
 
-  it('decodes each accepted form in the same way as WHATWG URL.', () => {
+  it('decodes each accepted name in the same way as WHATWG URL.', () => {
     fc.assert(
       fc.property(fc.uint8Array(), bytes => {
         const decoded = decodeFormComponent(bytes);

@@ -31,11 +31,11 @@ export function makeFakeService({
   const deliveries = new Map<string, object>();
   const [calls, steps]: [string[], string[]] = [[], []];
 
-  function perform<Value>(call: string, usual: () => Value): Value {
+  function perform<Value>(call: string, act: () => Value): Value {
     calls.push(call);
     const scripted = script(call);
     if (scripted instanceof Error) throw scripted;
-    const value = usual();
+    const value = act();
     onCall(call);
     return value;
   }

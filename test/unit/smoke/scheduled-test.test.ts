@@ -40,7 +40,7 @@ const runOnce = async (parameter: string | undefined, script: Script = () => und
 const stored = JSON.stringify(identity);
 
 describe('the scheduled test', () => {
-  it('logs a success', async () => {
+  it('logs its success', async () => {
     const { lines, thrown } = await runOnce(stored);
     expect(thrown).toBeUndefined();
     const times = expect.objectContaining({ receive: expect.any(Number) });

@@ -13,7 +13,7 @@ const [login, register, deletion] = [
 ] as const;
 
 describe('a smoke test', () => {
-  it('passes if the service works, measures its steps and deletes its webhook', async () => {
+  it('passes if the service works, measures the duration of its steps and deletes its webhook', async () => {
     let elapsed = 0;
     const { effects, webhooks, calls, steps } = makeFakeService({
       onCall: call => {
@@ -91,7 +91,7 @@ describe('a failure', () => {
     [{ estado: 'cancelada', tentativas: [] }, 'the delivery is cancelada, and no attempt is recorded'],
     [attempted('pendente', 'http', null, 503), 'late; the delivery is pendente: its last attempt ended with http 503'],
     [null, 'late; no attempt is recorded: the message may still be in the events queue'],
-  ])('to receive the event is reported, without a wait if the delivery has ended: %j', async (delivery, reason) => {
+  ])('to receive the event is reported, without waiting if the delivery has ended: %j', async (delivery, reason) => {
     const end = new AbortController();
     let pauses = 0;
     const onCall = (call: string) => {
@@ -123,10 +123,10 @@ it('a test that is interrupted during any call deletes its webhook, even if the 
   const beforeDeletion = uninterrupted.calls.length - 1;
   for (let last = 1; last <= beforeDeletion; last++) {
     const end = new AbortController();
-    let made = 0;
+    let callCount = 0;
     const onCall = () => {
-      made += 1;
-      if (made === last) end.abort(new SmokeError('interrupted'));
+      callCount += 1;
+      if (callCount === last) end.abort(new SmokeError('interrupted'));
     };
     const { effects, webhooks } = makeFakeService({ onCall });
     const { failure } = await runSmokeTest(effects, end.signal);

@@ -3,7 +3,7 @@ import { beforeEach, expect, it, vi } from 'vitest';
 import { webhookKey } from '../../../lambdas/webhooks/webhook.ts';
 import { makeStage, type Stage } from '../../support/stage.ts';
 
-/* Tests concurrent changes of one webhook (`docs/en/webhooks.md`). */
+/* Tests concurrent changes to one webhook (`docs/en/webhooks.md`). */
 
 let stage: Stage;
 beforeEach(async () => {

@@ -25,7 +25,7 @@ it('a new secret consists of 256 random bits in the format of Standard Webhooks'
 describe('replaceSecret', () => {
   const first: SigningSecret = { encrypted: 'a', createdAt: 0 };
 
-  it('lets the replaced secret sign for 24 h after its replacement', () => {
+  it('allows a replaced secret to sign for 24 h after its replacement', () => {
     const [current, replaced] = replaceSecret([first], 'b', 1_000, false);
     expect(current).toEqual({ encrypted: 'b', createdAt: 1_000 });
     expect(replaced).toEqual({ ...first, replacedAt: 1_000 });

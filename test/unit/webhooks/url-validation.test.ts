@@ -42,7 +42,7 @@ describe('makeUrlValidation', () => {
     ]);
   });
 
-  it('waits 2 s for a name server that does not respond', async () => {
+  it('waits at most 2 s for a name server that does not respond', async () => {
     vi.useFakeTimers();
     const settled = vi.fn();
     const findings = check('https://receiver.example.com/', () => new Promise(() => {}));
@@ -59,7 +59,7 @@ describe('makeUrlValidation', () => {
     await expect(check('https://receiver.example.com/', fail)).rejects.toThrow(ResolutionError);
   });
 
-  it('reports the address that is not public', async () => {
+  it('reports an address that is not public', async () => {
     const findings = await check('https://receiver.example.com/', async () => ['93.184.216.34', '10.0.0.7']);
     const address = expect.stringContaining('10.0.0.7');
     expect(findings).toMatchObject([{ detail: { en: address, pt: address } }]);

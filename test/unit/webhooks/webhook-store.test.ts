@@ -7,7 +7,7 @@ import { makeOperatorStore } from '../../../ops/stores/operator-store.ts';
 import { type Database, startDatabase } from '../../support/database/database.ts';
 import { aWebhook } from '../delivery/builders.ts';
 
-/* Tests each change of a webhook in each state (`docs/en/webhooks.md` and "Suspend and reactivate" of `docs/en/deliveries.md`). */
+/* Tests each change to a webhook in each state (`docs/en/webhooks.md` and "Suspend and reactivate" in `docs/en/deliveries.md`). */
 
 let database: Database;
 let store: WebhookStore;
@@ -40,7 +40,7 @@ const put = (Item: object) => database.dynamo(new PutCommand({ ...table, Item: {
 const find = () => store.find(accountId, eventName);
 const remove = () => store.remove(accountId, eventName, 2_000);
 
-describe('a change of a webhook in any state', () => {
+describe('a change to a webhook', () => {
   const failing = { failingSince: 1_500, failingMark: 10 };
   /** The states before a change. `hold` is an operator's suspension without a webhook. */
   const states = {
@@ -94,7 +94,6 @@ describe('a change of a webhook in any state', () => {
       "operator's reactivation": before === 'nothing' ? undefined : byOperator,
     };
     expect(reported).toEqual(act in results ? results[act] : found);
-    // A change does not affect other attributes.
     const { updatedAt, url, webhookId, testedAt } = found ?? {};
     const isUnchanged = updatedAt === 1_000 && testedAt === undefined;
     if (found && wasRegistered && isUnchanged) expect(found).toEqual(read);
@@ -117,7 +116,7 @@ describe('a change of a webhook in any state', () => {
   };
 });
 
-it('list returns the webhooks of an account by event name', async () => {
+it('list returns the webhooks of an account, sorted by event name', async () => {
   for (const name of EVENT_NAMES.toReversed()) await store.create(webhook({ eventName: name }));
   await store.create(webhook({ accountId: `${accountId}-other` }));
   expect((await store.list(accountId)).map(({ eventName }) => eventName)).toEqual([...EVENT_NAMES].sort());
@@ -176,7 +175,7 @@ describe('a replacement', () => {
     ['another URL', { url: 'https://earlier.example.com/' }],
     ['a webhook that was not suspended yet', { status: 'active', suspensionReason: null }],
     ['a webhook that was suspended for another reason', { suspensionReason: 'operator' }],
-  ])('fails if the caller has read %s', async (_, earlier) => {
+  ])('fails if the caller read %s', async (_, earlier) => {
     const now = { status: 'suspended', suspensionReason: 'gone' } as const;
     await store.create(webhook(now));
     expect(await store.replace(webhook({ ...now, ...earlier }), replacement)).toBeUndefined();
@@ -224,7 +223,7 @@ describe('an operator', () => {
 
   it.each([
     [3, { read: 300, isCutOff: false, found: [{}, {}, { accountId: 'a2' }] }],
-    [1_000, { read: 1_000, isCutOff: true }], // the first ten pages
+    [1_000, { read: 1_000, isCutOff: true }], // only the first ten pages are read
   ])(
     'reads at most ten of %i pages of suspended and failing webhooks, and reports whether pages remain',
     async (pages, reported) => {

@@ -16,8 +16,6 @@ import { makeStage, type Stage } from '../../support/stage.ts';
 import { noon } from '../delivery/builders.ts';
 import { encryption, keyringDynamo, kms } from '../delivery/test-keyring.ts';
 
-/* Tests the webhooks API (`docs/en/webhooks.md`). */
-
 const account = 'conta-1';
 
 let stage: Stage;
@@ -58,12 +56,12 @@ const findingsOf = ({ json }: StageResponse) =>
 const logged = () => stage.lines.map(line => JSON.parse(line));
 const find = () => stage.webhooks.find(account, 'demanda.criada');
 
-const named = (name: string) => Object.assign(new Error(`s3cret ${name}`), { name });
+const errorNamed = (name: string) => Object.assign(new Error(`s3cret ${name}`), { name });
 
-/** Composes the function without a stage. By default, its tables are busy. */
+/** Composes the function without a stage. By default, DynamoDB throttles every call. */
 const composeApi = (
   telemetry: Pick<Telemetry, 'log'>,
-  { docsUrl, dynamo = busy }: { docsUrl?: string; dynamo?: Dynamo } = {},
+  { docsUrl, dynamo = throttle }: { docsUrl?: string; dynamo?: Dynamo } = {},
 ) =>
   composeWebhooksApi(
     { ...environment, docsUrl },
@@ -73,7 +71,7 @@ const composeApi = (
     },
     telemetry,
   );
-const busy = () => Promise.reject(named('ThrottlingException'));
+const throttle = () => Promise.reject(errorNamed('ThrottlingException'));
 
 /** Returns the status of a response and the log lines of the function without a stage. */
 const handleRequest = async (method: string, path: string, dynamo?: Dynamo) => {
@@ -97,10 +95,10 @@ it('events without a webhook are listed by name until a webhook is registered', 
   await stage.pass(0);
   const ultimo_em = new Date(noon).toISOString();
   const listed = async () => (await send('GET', '/v1/webhooks')).json.eventos_sem_webhook;
-  const noted = (evento: string) => ({ evento, ultimo_em });
-  expect(await listed()).toEqual([noted('demanda.criada'), noted('proposta.recebida')]);
+  const entry = (evento: string) => ({ evento, ultimo_em });
+  expect(await listed()).toEqual([entry('demanda.criada'), entry('proposta.recebida')]);
   await register();
-  expect(await listed()).toEqual([noted('proposta.recebida')]);
+  expect(await listed()).toEqual([entry('proposta.recebida')]);
   await send('DELETE', '/v1/webhooks/demanda.criada');
   expect(await listed()).toHaveLength(2);
 });
@@ -124,18 +122,18 @@ describe('the health of a webhook', () => {
     ]);
   });
 
-  it('remains slow after a new registration for the event', async () => {
+  it('still includes the slow lane after a new registration for the event', async () => {
     await slowDown();
     expect((await register()).json).toMatchObject({ falhando_desde: null, lento_desde: health.lento_desde });
   });
 
-  it('is read before a registration, because a later error would hide the secret', async () => {
+  it('is read before a registration, because a later error would lose the secret', async () => {
     fail('Deliveries', /slowness/, new Error('the table is down'));
     expect((await register()).status).toBe(500);
     expect(await find()).toBeUndefined();
   });
 
-  it('includes no failures after a new URL or a reactivation, but remains slow', async () => {
+  it('includes only the slow lane after a new URL or a reactivation', async () => {
     await slowDown();
     const reset = { falhando_desde: null, lento_desde: health.lento_desde, criado_em: new Date(noon).toISOString() };
     await stage.register({ failingSince, createdAt: noon });
@@ -156,11 +154,8 @@ describe('POST /v1/webhooks', () => {
     expect(JSON.stringify(stored)).not.toContain(json.segredo);
     const { encryptedAuthorization = '', secrets } = stored ?? { secrets: [] };
     const encrypted = secrets[0]?.encrypted ?? '';
-    const credential = await encryption.decrypt(
-      encryptedAuthorization,
-      authorizationBinding(account, 'demanda.criada'),
-    );
-    expect(credential).toBe('Bearer s3cret');
+    const binding = authorizationBinding(account, 'demanda.criada');
+    expect(await encryption.decrypt(encryptedAuthorization, binding)).toBe('Bearer s3cret');
     expect(await encryption.decrypt(encrypted, secretBinding(account, 'demanda.criada'))).toBe(json.segredo);
     await expect(encryption.decrypt(encrypted, secretBinding(account, 'demanda.cancelada'))).rejects.toThrow();
     expect(stage.lines.join()).not.toMatch(/s3cret|whsec_|receiver/);
@@ -214,12 +209,12 @@ describe('POST /v1/webhooks', () => {
   });
 });
 
-describe('the limit of registrations', () => {
+describe('the registration limit', () => {
   const path = '/v1/webhooks/demanda.criada';
   const replace = (options: StageRequest = {}) => send('PUT', path, { body: { url }, ...options });
   const other = 'admin|webhooks:manage|conta-2';
 
-  it('is 30 POST and PUT requests per account and minute, and rejected requests resolve no names', async () => {
+  it('is 30 POST and PUT requests per account and minute, and prevents DNS queries for rejected requests', async () => {
     expect((await register()).status).toBe(201);
     await stage.pass(2_000);
     for (let count = 1; count < 30; count++) expect((await replace()).status).toBe(200);
@@ -246,14 +241,14 @@ describe('the limit of registrations', () => {
     expect(codeOf(await replace(sent))).toBe(code);
   });
 
-  it('is checked before an unknown event and before an existing webhook', async () => {
+  it('is checked before the existence of the event and the webhook', async () => {
     for (let count = 0; count < 30; count++) await replace();
     await stage.register();
     expect(codeOf(await send('PUT', '/v1/webhooks/demanda.inventada', { body: { url } }))).toBe(limited);
     expect(codeOf(await register())).toBe(limited);
   });
 
-  it('does not count a malformed request or resolve its name', async () => {
+  it('does not count malformed requests, which cause no DNS query', async () => {
     for (let count = 0; count < 31; count++) {
       const rejected = await register({ outro: 1, url: 'https://unasked.example.com/' });
       expect(findingsOf(rejected)).toEqual(['/outro unknown_field']);
@@ -265,7 +260,7 @@ describe('the limit of registrations', () => {
 describe('POST /v1/webhooks/{evento}/segredo', () => {
   const rotate = (options: StageRequest = {}) => send('POST', '/v1/webhooks/demanda.criada/segredo', options);
 
-  it('returns a new secret, and lets at most four replaced secrets sign', async () => {
+  it('returns a new secret and allows at most four replaced secrets to sign', async () => {
     await register();
     for (let time = 0; time < 4; time++) {
       const { status, json } = await rotate(time % 2 ? { body: {} } : {});
@@ -281,7 +276,7 @@ describe('POST /v1/webhooks/{evento}/segredo', () => {
     expect(rejected.headers['retry-after']).toBe(String(23 * 3_600 + 1)); // rounded up
   });
 
-  it('lists the times at which the replaced secrets stop signing', async () => {
+  it('sets the times at which the replaced secrets stop signing', async () => {
     await register();
     const start = stage.now();
     await rotate();
@@ -297,10 +292,13 @@ describe('POST /v1/webhooks/{evento}/segredo', () => {
   });
 });
 
-it.each(['%', '%zz', 'demanda%2Ecriada', 'DEMANDA.CRIADA'])('the event name %s returns 404', async evento => {
-  await register();
-  expect((await send('GET', `/v1/webhooks/${evento}`)).status).toBe(404); // the gateway decodes the path once
-});
+it.each(['%', '%zz', 'demanda%2Ecriada', 'DEMANDA.CRIADA'])(
+  'a request for the event name %s returns 404',
+  async evento => {
+    await register();
+    expect((await send('GET', `/v1/webhooks/${evento}`)).status).toBe(404); // the gateway decodes the path once
+  },
+);
 
 it('a second registration for an event returns 409 only if its values are valid', async () => {
   await register();
@@ -313,13 +311,13 @@ it.each([
   ['GET', '/v1/webhooks/demanda.criada', 200],
   ['POST', '/v1/webhooks/demanda.criada/reativacao', 200],
   ['DELETE', '/v1/webhooks/demanda.criada', 204],
-] as const)('%s %s ignores a body of up to 16 KiB, of any media type', async (method, path, status) => {
+] as const)('%s %s ignores a body of up to 16 KiB with any media type', async (method, path, status) => {
   await register();
   const sent = { raw: 'x'.repeat(16_384), headers: { 'content-type': 'text/plain' } };
   expect((await send(method, path, sent)).status).toBe(status);
 });
 
-it('the type of an error is the page of its code, if the stage has one (RFC 9457 section 3.1.1)', async () => {
+it('the type of an error is the documentation page of its code if the stage has one (RFC 9457 section 3.1.1)', async () => {
   const api = composeApi(stage, { docsUrl: 'https://docs.example.com/erros' });
   const { body = '' } = await api(httpRequest({ path: '/v1/none' }));
   expect(JSON.parse(body)).toMatchObject({ type: 'https://docs.example.com/erros#not_found', code: 'not_found' });
@@ -344,7 +342,7 @@ it('the log line of an error contains the caller, the route and the reason, but 
 });
 
 describe('the webhooks API', () => {
-  const failReads = (name: string) => fail('Webhooks', /^Query/, named(name));
+  const failReads = (name: string) => fail('Webhooks', /^Query/, errorNamed(name));
 
   it('returns 503 with Retry-After 1 after throttling', async () => {
     failReads('ThrottlingException');
@@ -352,7 +350,7 @@ describe('the webhooks API', () => {
     expect(await send('GET', '/v1/webhooks')).toMatchObject(busy);
   });
 
-  it('counts a 503 of a dependency and logs the cause as an error', async () => {
+  it('counts a 503 that a dependency causes and logs the cause as an error', async () => {
     const { lines } = await handleRequest('GET', '/v1/webhooks');
     const cause = { level: 'ERROR', message: 'api.dependency_busy', errorName: 'ThrottlingException' };
     for (const line of [cause, { service: 'webhooks', functions: 'http', RequestFailed: 1 }])
@@ -363,7 +361,7 @@ describe('the webhooks API', () => {
     await register();
     const { status, lines } = await handleRequest('DELETE', '/v1/webhooks/demanda.criada', command => {
       const text = JSON.stringify(command.input);
-      if (text.includes('"ConditionExpression"')) return Promise.reject(named('ConditionalCheckFailedException'));
+      if (text.includes('"ConditionExpression"')) return Promise.reject(errorNamed('ConditionalCheckFailedException'));
       return (text.includes('"Keyring"') ? keyringDynamo : stage.dynamo)(command);
     });
     expect(status).toBe(503);

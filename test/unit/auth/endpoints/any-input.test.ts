@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Generates values: whitespace, control characters, characters that change their length in lower case, and names of known values. */
+/** Generates blanks, control characters, characters whose length changes in lower case, and names of valid values. */
 const text = fc.oneof(
   {
     weight: 3,
@@ -36,7 +36,7 @@ const text = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 300 }) },
   { weight: 2, arbitrary: fc.constantFrom('id', 'secret', 'username', 'access_token', 'refresh_token') },
 );
-const known = (text: string): string =>
+const validValue = (text: string): string =>
   Object.entries({ ...client, ...user, ...tokens }).find(([name]) => name === text)?.[1] ?? text;
 
 const login = ['grant_type', 'client_id', 'client_secret', 'username', 'password', 'refresh_token', 'scope'] as const;
@@ -44,11 +44,11 @@ const name = fc.constantFrom<string>(...login, 'token', 'token_type_hint');
 const fields = fc.uniqueArray(fc.tuple(name, text), { selector: ([name]) => name });
 const grantType = fc.constantFrom('password', 'refresh_token', 'client_credentials', ' ', '__proto__');
 
-/** Returns a form with valid client credentials if `isKnown`, to test the code after the authentication, or else with generated ones. */
-const formOf = (fields: readonly (readonly [string, string])[], grant: string, isKnown: boolean) => ({
-  ...Object.fromEntries(fields.map(([name, value]) => [name, known(value)])),
+/** Returns a form with valid client credentials if `isAuthentic`, to test the code after the authentication, or with generated ones. */
+const formOf = (fields: readonly (readonly [string, string])[], grant: string, isAuthentic: boolean) => ({
+  ...Object.fromEntries(fields.map(([name, value]) => [name, validValue(value)])),
   grant_type: grant,
-  ...(isKnown ? { client_id: client.id, client_secret: client.secret } : {}),
+  ...(isAuthentic ? { client_id: client.id, client_secret: client.secret } : {}),
 });
 
 const headers = fc.record(
@@ -76,8 +76,8 @@ const runs = { numRuns: amount({ sample: 100, full: 300 }) };
 describe('The service', () => {
   it.each(endpoints)('returns a status below 500 for any form at %s.', async endpoint => {
     await fc.assert(
-      fc.asyncProperty(fields, grantType, fc.boolean(), async (fields, grant, isKnown) => {
-        const response = await service.post(endpoint, formOf(fields, grant, isKnown));
+      fc.asyncProperty(fields, grantType, fc.boolean(), async (fields, grant, isAuthentic) => {
+        const response = await service.post(endpoint, formOf(fields, grant, isAuthentic));
         expect(response.status).toBeLessThan(500);
       }),
       runs,

@@ -37,7 +37,7 @@ describe('Discovery', () => {
     });
   });
 
-  it('publishes the current and the next public key of access tokens.', async () => {
+  it('publishes the current and the next public key for access tokens.', async () => {
     const client = await service.makeClient();
     const { json: tokens } = await service.logIn(client, await service.makeUser());
     service.clock.advance(89 * 86_400_000);
@@ -74,7 +74,7 @@ describe('Discovery', () => {
     ['ThrottlingException', 503, 'temporarily_unavailable'],
     ['TimeoutError', 503, 'temporarily_unavailable'],
     ['Error', 500, 'server_error'],
-  ])('converts %s of the store to %i.', async (name, status, error) => {
+  ])('converts the store error %s to a response with status %i.', async (name, status, error) => {
     const dynamo: Dynamo = () => Promise.reject(Object.assign(new Error('inside'), { name }));
     const response = await send('/.well-known/jwks.json', 'GET', dynamo);
     expect(response).toMatchObject({ status, json: { error } });

@@ -17,20 +17,20 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Starts the token function as a new process, which opens its keys while it loads. Holds calls to AWS until `releaseCalls`. */
+/** Starts the token function as a new process, which opens its keys while it loads. Delays calls to AWS until `releaseCalls`. */
 const startProcess = (canPrefetch = true) => {
-  let held: (() => Promise<unknown>)[] = [];
+  let delayedCalls: (() => Promise<unknown>)[] = [];
   let isLoading = true;
-  const hold = async <Output>(call: () => Promise<Output>) => {
+  const delay = async <Output>(call: () => Promise<Output>) => {
     if (isLoading && !canPrefetch) throw new Error('not yet');
     return new Promise<Output>((resolve, reject) => {
-      held.push(() => call().then(resolve, reject));
+      delayedCalls.push(() => call().then(resolve, reject));
     });
   };
-  /** Releases the held calls and waits until the process makes no further calls. Returns the number of released calls. */
+  /** Releases the delayed calls and waits until the process makes no further calls. Returns the number of released calls. */
   const releaseCalls = async () => {
-    const calls = held;
-    held = [];
+    const calls = delayedCalls;
+    delayedCalls = [];
     await Promise.all(calls.map(call => call()));
     for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
     return calls.length;
@@ -40,8 +40,8 @@ const startProcess = (canPrefetch = true) => {
     authEnvironment,
     {
       ...runtime,
-      dynamo: command => hold(() => runtime.dynamo(command)),
-      kms: { send: command => hold(() => runtime.kms.send(command)) },
+      dynamo: command => delay(() => runtime.dynamo(command)),
+      kms: { send: command => delay(() => runtime.kms.send(command)) },
     },
     telemetry,
   );

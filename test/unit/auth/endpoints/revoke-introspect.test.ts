@@ -25,9 +25,9 @@ const introspect = (token: string, from = client) => call('introspect', { token 
 const inactive = { status: 200, json: { active: false } };
 const kinds = ['access_token', 'refresh_token'] as const;
 
-// Tests revocation (RFC 7009) and introspection (RFC 7662). The world tests check which tokens are active (lab/world/auth/verdicts.ts).
+// The world tests check which tokens are active (lab/world/auth/verdicts.ts).
 
-describe('Revocation', () => {
+describe('Revocation (RFC 7009)', () => {
   it.each(kinds)('of the %s ends the whole session, even with a wrong hint.', async kind => {
     const successor = (await refresh()).json.refresh_token;
     const revocation = { token: tokens[kind], token_type_hint: 'refresh_token' }; // section 2.1: the hint may be wrong
@@ -57,14 +57,14 @@ describe('Revocation', () => {
     expect((await refresh()).status).toBe(200);
   });
 
-  it('of the access token of another client returns 400 even if the session is deleted.', async () => {
+  it('of an access token of another client returns 400 even if the session is deleted.', async () => {
     await service.sessionList.deleteSessions(userId);
     expect((await call('revoke', { token: tokens.access_token }, await service.makeClient())).status).toBe(400);
     expect((await call('revoke', { token: tokens.access_token })).status).toBe(200);
   });
 });
 
-describe('Introspection', () => {
+describe('Introspection (RFC 7662)', () => {
   it('describes an access token and the current refresh token.', async () => {
     const successor = (await refresh()).json.refresh_token;
     const now = Math.floor(service.clock.now() / 1_000);
@@ -78,7 +78,7 @@ describe('Introspection', () => {
     expect(await introspect(tokens.refresh_token)).toMatchObject(inactive);
   });
 
-  it.each(kinds)('returns the %s of another client only to a client that may introspect.', async kind => {
+  it.each(kinds)('describes the %s of another client only to a client that may introspect.', async kind => {
     const [other, privileged] = [await service.makeClient(), await service.makeClient({ introspect: true })];
     expect((await introspect(tokens[kind], other)).json).toEqual({ active: false });
     expect((await introspect(tokens[kind], privileged)).json).toMatchObject({ active: true, client_id: client.id });

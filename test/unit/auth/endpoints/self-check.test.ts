@@ -5,8 +5,6 @@ import { noResponse } from '../../../../lambdas/platform/deployment/retry.ts';
 import { systemKeyDerivation } from '../../../../lambdas/platform/key-derivation.ts';
 import { type AuthService, authEnvironment, startAuthService } from '../../../support/auth-service.ts';
 
-// Tests the self-check of a new version, which makes all calls of a login before the version receives traffic.
-
 const service = await startAuthService({ keyDerivation: systemKeyDerivation });
 afterAll(() => service.stop());
 
@@ -15,12 +13,12 @@ const startProcess = (changes: Partial<AuthService['runtime']> = {}) => {
   return { selfCheck: () => handle({}) };
 };
 
-it('The self-check passes repeatedly within a minute and writes no count, log line or metric.', async () => {
+it('The self-check passes repeatedly within a minute and produces no count, log line or metric.', async () => {
   const { selfCheck } = startProcess();
   service.database.operations.length = 0;
   for (let time = 0; time < 3; time++) expect(await selfCheck()).toBeUndefined();
   expect(service.database.operations.filter(name => !/^(Query|BatchGetItem)Command$/.test(name))).toEqual([]);
-  expect(service.hashes).toHaveLength(3); // of the reference hash, because no login computes a hash
+  expect(service.hashes).toHaveLength(3); // only of the reference hash, because the login computes no hash
   const { Items = [] } = await service.database.dynamo(new ScanCommand({ TableName: 'Lockouts' }));
   expect([...Items, ...service.logs, ...service.metrics]).toEqual([]);
 });
@@ -47,5 +45,5 @@ it.each<readonly [string, () => Partial<AuthService['runtime']>, RegExp]>([
   expect(startProcess(changesOf()).selfCheck()).rejects.toThrow(message),
 );
 
-it('The error identifies a fault that may be temporary, so the deployment retries.', () =>
+it('The error name identifies a fault that may be temporary, so that the deployment retries the self-check.', () =>
   expect(startProcess(without('Users')()).selfCheck()).rejects.toHaveProperty('name', noResponse));

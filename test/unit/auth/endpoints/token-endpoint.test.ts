@@ -36,8 +36,8 @@ it('A token request may use every form of content type, field and size that the 
 });
 
 describe('The token endpoint', () => {
-  const bad = () => ({ grant_type: '', client_id: id, client_secret: 'wrong', password: '' });
-  const first = [
+  const invalidLogin = () => ({ grant_type: '', client_id: id, client_secret: 'wrong', password: '' });
+  const checks = [
     ['method', { method: 'GET', headers: {}, query: 'password=x', body: '%' }, 'method_not_post'],
     ['content type', { headers: {}, query: 'password=x', body: `%${filler(20_000)}` }, 'content_type'],
     ['size', { query: 'password=x', body: `%${filler(20_000)}` }, 'body_too_large'],
@@ -47,7 +47,7 @@ describe('The token endpoint', () => {
     ['grant_type', { body: encode({ client_id: 'nobody' }) }, 'grant_type_missing'],
   ] as const;
 
-  it.each(first)('checks the %s before the following steps.', async (_, request, reported) => {
+  it.each(checks)('checks the %s before the following steps.', async (_, request, reported) => {
     const { json } = await service.send('token', request);
     expect(json.error_description).toBe(oauthCases[reported][2]);
   });
@@ -55,8 +55,8 @@ describe('The token endpoint', () => {
   it('checks the client before the grant, the parameters and the user.', async () => {
     const noPassword = await service.makeClient({ grants: ['refresh_token'] });
     const steps = [
-      [{ ...bad(), grant_type: 'unknown' }, 'invalid_client'],
-      [{ ...bad(), grant_type: 'unknown', client_secret: secret }, 'unsupported_grant_type'],
+      [{ ...invalidLogin(), grant_type: 'unknown' }, 'invalid_client'],
+      [{ ...invalidLogin(), grant_type: 'unknown', client_secret: secret }, 'unsupported_grant_type'],
       [{ grant_type: 'password', client_id: noPassword.id, client_secret: noPassword.secret }, 'unauthorized_client'],
       [{ ...login(), username: '', scope: 'unknown' }, 'invalid_request'],
       [{ ...login(), password: 'wrong', scope: 'unknown' }, 'invalid_scope'],
@@ -64,9 +64,7 @@ describe('The token endpoint', () => {
     ] as const;
     for (const [fields, error] of steps) expect((await service.post('token', fields)).json.error).toBe(error);
   });
-});
 
-describe('A granted token request', () => {
   it('returns both tokens, the lifetime of the access token and the scope (RFC 6749 section 5.1).', async () => {
     const response = await service.post('token', login());
     expect(response.status).toBe(200);
@@ -98,7 +96,6 @@ describe('A granted token request', () => {
     expect(await service.post('token', fields, { headers })).toMatchObject({ status: 200 });
   });
 
-  // Some HTTP clients add such headers automatically.
   it.each(['', 'Basic Og==', 'Bearer stale', 'Bearer', 'bearer a,Basic b', 'Negotiate YII=', 'Basicx Og=='])(
     'accepts the client credentials in the body if the Authorization header is %j.',
     async authorization => {
@@ -106,14 +103,14 @@ describe('A granted token request', () => {
     },
   );
 
-  it.each(['\n', '\r', '\u2028', '\u2029'])('parses blanks of Basic before %j in linear time.', async separator => {
+  it.each(['\n', '\r', '\u2028', '\u2029'])('parses Basic with blanks before %j in linear time.', async separator => {
     const authorization = (blanks: number) => `Basic${' '.repeat(blanks)}${separator}${basic(id, secret).slice(6)}`;
     const response = await service.post('token', login(), { headers: { authorization: authorization(9_000) } });
     expect(response).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
     expect(processorTimeOf(() => clientCredentials(authorization(100_000), new Map()))).toBeLessThan(500);
   });
 
-  it('accepts an e-mail address that exceeds the limit only before its normalisation.', async () => {
+  it('accepts an e-mail address that exceeds the limit only before normalisation.', async () => {
     const email = `${'\u00e9'.repeat(110)}${id}@example.com`.toLowerCase();
     await service.users.createUser({ email, password, accountId: 'acme', role: 'admin' });
     const typed = ` ${email.normalize('NFD')} `;
@@ -138,7 +135,7 @@ describe('A granted token request', () => {
     ['admin', 'webhooks:read', 'webhooks:read'],
     ['admin', 'webhooks:read webhooks:manage', 'webhooks:read webhooks:manage'],
     ['member', undefined, undefined],
-  ] as const)('of role %s for scope %j returns scope %j (RFC 6749 section 3.3).', async (role, requested, granted) => {
+  ] as const)('for role %s and scope %j returns scope %j (RFC 6749 section 3.3).', async (role, requested, granted) => {
     const user = await service.makeUser({ role });
     const credentials = { username: user.username, password: user.password };
     const fields: Record<string, string> = { ...login(), ...credentials };
@@ -150,13 +147,13 @@ describe('A granted token request', () => {
 });
 
 describe('A token request', () => {
-  const named = (name: string) => Object.assign(new Error(), { name });
+  const errorNamed = (name: string) => Object.assign(new Error(), { name });
   it.each([
-    [named('ThrottlingException'), 503],
-    [named('TimeoutError'), 503],
-    [named('DependencyTimeoutException'), 503],
+    [errorNamed('ThrottlingException'), 503],
+    [errorNamed('TimeoutError'), 503],
+    [errorNamed('DependencyTimeoutException'), 503],
     [new KMSInternalException({ message: '…', $metadata: { httpStatusCode: 500 } }), 503],
-    [named('AccessDeniedException'), 500],
+    [errorNamed('AccessDeniedException'), 500],
   ])('that fails in KMS with %s returns %i.', async (reason, status) => {
     const fresh = await startAuthService();
     onTestFinished(() => fresh.stop());
@@ -176,17 +173,16 @@ describe('A token request', () => {
   });
 });
 
-it('The audit trail contains a line and a metric for every request of this suite, without secrets.', () => {
+it('Every request of this suite adds a line without secrets to the audit trail and counts a metric.', () => {
   const trail = service.logs.join('\n');
   for (const word of ['"outcome":"granted"', '"outcome":"refused"', '"ip":"203.0.113.7"', `"clientId":"${id}"`])
     expect(trail).toContain(word);
   for (const hidden of [secret, password, username, 'nobody', 'no@body', 'canary', 'Basic '])
     expect(trail).not.toContain(hidden);
-  // The world tests check the exact metrics.
   expect(service.metrics.length).toBeGreaterThanOrEqual(service.logs.length);
 });
 
-it('A smoke test writes lines to the audit trail, and its successes count no metric.', async () => {
+it('A smoke test adds lines to the audit trail, but its successes count no metric.', async () => {
   const fresh = await startAuthService();
   onTestFinished(() => fresh.stop());
   const client = await fresh.makeClient();

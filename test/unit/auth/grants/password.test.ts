@@ -51,7 +51,7 @@ it('Only the audit trail distinguishes a disabled user from an unknown one.', as
   expect(service.logs.at(-1)).toContain('user_unknown');
 });
 
-it('A login replaces a hash that has other parameters, and does not end sessions.', async () => {
+it('A login replaces a hash with outdated parameters and does not end sessions.', async () => {
   const { user, username, password } = await service.makeUser();
   const first = await login(username, password);
   await setHash(user.email, '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc');
@@ -70,7 +70,7 @@ it.each([
   ['scrypt', '$scrypt$ln=16,r=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$TA0eRhsZfa6oMyWjNZFuu6L2A3YQzjX2Q5z+0dktuPE'],
   ['Django', 'pbkdf2_sha256$1000$seasalt2017AB$/sp3zqGuGlnUmKGZ7H9+D+bTE44VxMrHfPKpQoGXZLg='],
   ['an unknown system', '$2x$10$eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee'],
-])('A login counts any password as wrong if the imported hash has the format of %s.', async (_case, text) => {
+])('A login treats any password as wrong if the imported hash has the format of %s.', async (_case, text) => {
   const { user, username } = await service.makeUser();
   await setHash(user.email, `imported${text}`);
   for (let time = 0; time < 5; time++) expect(await login(username, 'the password of Go')).toMatchObject(rejection);

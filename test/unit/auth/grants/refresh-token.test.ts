@@ -18,7 +18,7 @@ const refresh = (token: string, from = client, more = {}) => service.refresh(fro
 const claimsOf = ({ json }: AuthResponse) =>
   JSON.parse(Buffer.from(json.access_token.split('.')[1], 'base64url').toString());
 const rejection = { status: 400, json: { error: 'invalid_grant' } };
-/** Calls `act` before each operation that matches. Returns a function that stops this. */
+/** Calls `act` before each matching operation. Returns a function that removes this hook. */
 const onCall = (operation: RegExp, act: (input: object) => unknown) => {
   const { middlewareStack } = service.database.client;
   middlewareStack.add(
@@ -47,7 +47,7 @@ it.each(['ThrottlingException', 'KMSInternalException'])(
   },
 );
 
-it('The arrival time of a request determines its grace period, even if the period ends during the request.', async () => {
+it('A request that arrives within the grace period succeeds even if the period ends during the request.', async () => {
   await login(); // the function reads the keys now, and again 30 s later
   service.clock.advance(1_000);
   const first = await login();
@@ -65,7 +65,7 @@ it('The arrival time of a request determines its grace period, even if the perio
   expect(again.json.refresh_token).toBe(second.json.refresh_token);
 });
 
-it('The token of another client is rejected, and its session continues.', async () => {
+it('A refresh token of another client is rejected, and its session continues.', async () => {
   const other = await service.makeClient();
   const first = await login();
   const second = await refresh(first.json.refresh_token);
@@ -75,7 +75,7 @@ it('The token of another client is rejected, and its session continues.', async 
   expect(await refresh(second.json.refresh_token)).toMatchObject({ status: 200 });
 });
 
-it('A token with the MAC of another token is rejected by all endpoints, and its session continues.', async () => {
+it('All endpoints treat a refresh token with the MAC of another token as invalid, and its session continues.', async () => {
   const own: string = (await login()).json.refresh_token;
   const other: string = (await login()).json.refresh_token;
   const forged = [...own.split('.').slice(0, 3), other.split('.').at(-1)].join('.');
@@ -88,7 +88,7 @@ it('A token with the MAC of another token is rejected by all endpoints, and its 
 });
 
 describe('A refresh token', () => {
-  it('remains valid after a rotation of the MAC key, with the same successor.', async () => {
+  it('remains valid after a rotation of the MAC key and returns the same successor.', async () => {
     const first = await login();
     await service.rotation.rotateNow('mac');
     service.clock.advance(31_000); // the function's keyring is at most 30 s old
@@ -98,7 +98,7 @@ describe('A refresh token', () => {
     expect((await refresh(first.json.refresh_token)).json.refresh_token).toBe(second.json.refresh_token);
   });
 
-  it('remains valid after a revocation of the signing keys, but not of the MAC keys.', async () => {
+  it('remains valid after a revocation of the signing keys, but not after a revocation of the MAC keys.', async () => {
     const { json } = await login();
     await service.rotation.rotateNow('signing', { revoke: true });
     service.clock.advance(31_000);
@@ -173,7 +173,7 @@ describe('A refresh request (RFC 6749 section 6)', () => {
     expect(wide.json.scope).toBe('webhooks:read webhooks:manage');
   });
 
-  it('grants only scopes that the role and the client still have, and rejects others without invalidating the token.', async () => {
+  it('returns only scopes that the role and the client still have, and fails for others without invalidating the token.', async () => {
     const changing = await service.makeClient();
     const user = await service.makeUser();
     const first = await service.logIn(changing, user);
@@ -190,7 +190,7 @@ describe('A refresh request (RFC 6749 section 6)', () => {
   });
 
   it.each(['webhooks:read webhooks:manage', 'everything'])(
-    'of a session for webhooks:read rejects the scope "%s" without invalidating the token.',
+    'for the scope "%s" fails in a session for webhooks:read without invalidating the token.',
     async scope => {
       const first = await login(client, { scope: 'webhooks:read' });
       expect(await refresh(first.json.refresh_token, client, { scope })).toMatchObject(wrongScope);

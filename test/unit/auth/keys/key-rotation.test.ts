@@ -9,8 +9,6 @@ import { type KeyKind, makeKeyring, type SigningAlgorithm } from '../../../../la
 import { type FrozenClock, frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 
-// Tests that keys change every 90 days and are published at least a day before their first use (docs/tokens.md).
-
 const day = 86_400_000;
 const kinds: readonly KeyKind[] = ['signing', 'mac', 'encryption'];
 
@@ -39,7 +37,7 @@ const rotationWith = (algorithm: SigningAlgorithm): KeyRotation =>
 const keyring = () => makeKeyring({ dynamo: database.dynamo, kms, table: 'Keyring', ...clock.time });
 const generations = async (kind: KeyKind) => (await keyring().list(kind)).map(({ generation }) => generation);
 
-describe('The rotation of keys', () => {
+describe('Key rotation', () => {
   it('creates the first key of each kind, which is active immediately, with its own encryption context.', async () => {
     await rotation.rotateKeys();
     for (const kind of kinds) {
@@ -51,13 +49,13 @@ describe('The rotation of keys', () => {
     }
   });
 
-  it('has no effect if it runs again or concurrently.', async () => {
+  it('creates one key of each kind even if it runs repeatedly or concurrently.', async () => {
     await Promise.all([rotation.rotateKeys(), rotation.rotateKeys(), rotation.rotateKeys()]);
     await rotation.rotateKeys();
     for (const kind of kinds) expect(await generations(kind)).toEqual([1]);
   });
 
-  it('continues after a run that crashed.', async () => {
+  it('creates the missing keys after a failed run.', async () => {
     const { send } = kms;
     const failing = vi.spyOn(kms, 'send').mockImplementation(command => {
       const isDataKey = command instanceof GenerateDataKeyWithoutPlaintextCommand;
@@ -69,7 +67,7 @@ describe('The rotation of keys', () => {
     for (const kind of kinds) expect(await generations(kind)).toEqual([1]);
   });
 
-  it('changes keys every 90 days and publishes each key at least a day before its first use.', async () => {
+  it('replaces keys every 90 days and publishes each key at least a day before its first use (docs/tokens.md).', async () => {
     const start = clock.now();
     await rotation.rotateKeys();
     const published = new Map([[0, -day]]); // the time at which each key was published, by the time of its first use

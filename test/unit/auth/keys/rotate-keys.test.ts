@@ -6,7 +6,7 @@ import { systemRuntime } from '../../../../lambdas/platform/runtime.ts';
 import { makeTelemetry } from '../../../../lambdas/platform/telemetry.ts';
 import { startDatabase } from '../../../support/database/database.ts';
 
-// Tests that the rotation counts new keys only while the KMS key is enabled (lib/alarms.ts).
+// Tests that a rotation counts new keys only if the KMS key is enabled (lib/alarms.ts).
 
 const day = 86_400;
 const environment = {
@@ -18,12 +18,11 @@ const environment = {
   refreshAbsoluteSeconds: 90 * day,
 } as const;
 
-// If no key is due, only this check detects a disabled KMS key before new processes start.
 it.each([
   ['Enabled', 0],
   ['Disabled', undefined],
   ['PendingDeletion', undefined],
-])('A rotation with a KMS key in the state %s counts %s new keys.', async (KeyState, created) => {
+])('A rotation with a KMS key in the state %s reports this count of new keys: %s.', async (KeyState, created) => {
   const database = await startDatabase('Keyring');
   const kms = makeKms({ bytes: randomBytes });
   const counts: number[] = [];

@@ -7,7 +7,7 @@ import { systemKeyDerivation } from '../../../../lambdas/platform/key-derivation
 import { passwordHashing } from '../../../support/password-hashing.ts';
 import { amount } from '../../../support/sample.ts';
 
-// Tests that hashes of other systems are accepted if their cost is limited (PHC strings, bcrypt, OWASP Password Storage Cheat Sheet).
+// Tests which hashes from other systems are supported (PHC strings, bcrypt, OWASP Password Storage Cheat Sheet).
 
 const password = 'pa ss+é';
 const [salt, tag] = ['MDEyMzQ1Njc4OWFiY2RlZg', 'C8AL1H1mP0dcugAmf50VJE/DcscRE3FJ6f8SqRBdJ0U'];
@@ -103,7 +103,7 @@ describe('An imported hash', () => {
     ['MD5', '5f4dcc3b5aa765d61d8327deb882cf99', false],
     ['a password', 'correct horse battery staple', false],
     ['an empty text', '', false],
-  ])('parses from %s, %s: %s.', (_case, text, isSupported) => {
+  ])('in the form of %s, %s, is supported: %s.', (_case, text, isSupported) => {
     expect(parseImportedHash(text) !== undefined).toBe(isSupported);
   });
 
@@ -124,7 +124,7 @@ describe('An imported hash', () => {
     expect(parseImportedHash(argon2i)).toMatchObject({ kind: 'argon2i', isWeak: true });
   });
 
-  it('is parsed without an exception from any text.', () => {
+  it('with any text is parsed without an exception.', () => {
     const kind = fc.constantFrom('$argon2id', '$2b', '$pbkdf2-sha256');
     const rest = fc.string({ unit: 'binary', maxLength: 60 });
     const hash = fc.tuple(kind, rest).map(parts => parts.join('$'));

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { assertHashing } from '../../../../lambdas/auth/principals/password-hash.ts';
 import { passwordHashing } from '../../../support/password-hashing.ts';
 
-// Tests password hashing with argon2id, 19 MiB and 2 passes (RFC 9106, OWASP Password Storage Cheat Sheet).
+// Tests password hashing with Argon2id, 19 MiB and 2 passes (RFC 9106, OWASP Password Storage Cheat Sheet).
 
 /** The hash of `password` by the reference implementation, with the salt `somesalt`, 64 MiB, 2 passes and 1 lane. */
 const reference = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
@@ -13,7 +13,7 @@ const { hash: hashPassword, verify: verifyPassword, needsRehash } = passwordHash
 it.each([
   ['computes another hash', async () => false],
   ['cannot compute Argon2id', async () => Promise.reject(new Error('unsupported'))],
-])('The check of the runtime fails if the runtime %s, and otherwise passes.', async (_case, verify) => {
+])('The runtime check fails if the runtime %s, and otherwise passes.', async (_case, verify) => {
   await expect(assertHashing({ verify })).rejects.toThrow('This runtime does not support Argon2id');
   await expect(assertHashing(passwordHashing)).resolves.toBeUndefined();
 });
@@ -46,7 +46,7 @@ describe('Password hashes', () => {
     expect(await verifyPassword('b', one)).toBe(false);
   });
 
-  it('are of passwords in NFC, without trimming or case folding.', async () => {
+  it('are computed from passwords in NFC, without trimming or case folding.', async () => {
     const stored = await hashPassword('Caf\u00e9 ');
     expect(await verifyPassword('Cafe\u0301 ', stored)).toBe(true);
     expect(await verifyPassword('Caf\u00e9', stored)).toBe(false);

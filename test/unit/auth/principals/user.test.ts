@@ -2,14 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normaliseEmail } from '../../../../lambdas/auth/principals/user.ts';
 
-// Tests the normal form of e-mail addresses, which is trimmed, in NFC and lower case, with the domain in ASCII (UTS 46).
-
 /** Returns all characters in a range of code points that match a pattern. */
 const characters = (pattern: RegExp, from: number, to: number): string[] =>
-  Array.from({ length: to - from + 1 }, (_, place) => String.fromCodePoint(from + place)).filter(character =>
+  Array.from({ length: to - from + 1 }, (_, at) => String.fromCodePoint(from + at)).filter(character =>
     pattern.test(character),
   );
-/** The letters that have a lower case. Other letters cannot be composed in lower case only. */
+/** The letters that have a lower-case form. Only these can be composed in lower case only. */
 const letters = characters(/^\p{L}$/u, 0, 0x10ffff).filter(letter => letter !== letter.toLowerCase());
 const marks = characters(/^\p{M}$/u, 0x300, 0x36f);
 
@@ -23,7 +21,7 @@ const composedInLowerCase = letters.flatMap(letter =>
     }),
 );
 
-describe('The normal form of an e-mail address', () => {
+describe('normaliseEmail (UTS 46)', () => {
   it.each([
     ['white space around it', ' ana@example.com\t', 'ana@example.com'],
     ['capitals', 'ANA@Example.COM', 'ana@example.com'],
@@ -50,11 +48,11 @@ describe('The normal form of an e-mail address', () => {
     ['a port after the domain', 'ana@m\u00fcnchen.de:80'],
     ['percent-encoding in the domain', 'ana@m\u00fcnch%65n.de'],
     ['a line break in the domain', 'ana@m\u00fcn\nchen.de'],
-  ])('is the unchanged address if it has %s.', (_, address) => {
+  ])('does not change an address with %s.', (_, address) => {
     expect(normaliseEmail(address)).toBe(address);
   });
 
-  it('is the same for all encodings of a letter that is composed in lower case only.', () => {
+  it('returns the same form for all encodings of a letter that is composed in lower case only.', () => {
     expect(composedInLowerCase).toHaveLength(102);
     for (const form of composedInLowerCase) {
       const normal = normaliseEmail(`${form}@example.com`);
@@ -65,7 +63,7 @@ describe('The normal form of an e-mail address', () => {
     }
   });
 
-  it('does not change if it is normalised again.', () => {
+  it('does not change a normalised address.', () => {
     const capitals = composedInLowerCase.map(([letter = '']) => letter);
     const some = fc.string({ unit: 'binary', maxLength: 2 });
     const ofDomains = fc.constantFrom('xn--', ...'@.1\u3002\uff0e\uff21\u00fc\u00df\u200d\ufe0f');

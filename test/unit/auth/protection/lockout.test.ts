@@ -4,15 +4,14 @@ import { oauthCases } from '../../../../lambdas/auth/routes.ts';
 import { type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
 import { fakeKeyDerivation } from '../../../support/password-hashing.ts';
 
-// Tests the documented limits. The fifth failure locks an address at a client for 1 s, each further failure doubles the lock up to 15 min,
-// and failures count for 24 h. The world tests check locks in bursts and races (lab/world/auth/lock-model.ts).
+// Tests the documented limits. The world tests check locks in bursts and races (lab/world/auth/lock-model.ts).
 
-/** Blocks the verification of passwords that start with `slow`. */
+/** Delays the verification of passwords that start with `slow`. */
 let hold = Promise.withResolvers<void>();
-let held = 0;
+let heldLogins = 0;
 const isCorrect = async (password: string): Promise<boolean> => {
   if (password.startsWith('slow')) {
-    held++;
+    heldLogins++;
     await hold.promise;
   }
   return !password.endsWith('wrong');
@@ -23,7 +22,7 @@ const service = await startAuthService({ keyDerivation: fakeKeyDerivation(isCorr
 afterAll(() => service.stop());
 beforeEach(async () => {
   hold = Promise.withResolvers<void>();
-  held = 0;
+  heldLogins = 0;
   client = await service.makeClient();
 });
 
@@ -78,7 +77,7 @@ it('A correct password for scopes that the role lacks counts as a failure if a l
   const { username, password } = await service.makeUser({ role: 'member' });
   const guess = { username, password: `slow ${password}` };
   const pending = service.logIn(client, guess, { scope: 'webhooks:read' });
-  while (held < 1) await new Promise(setImmediate);
+  while (heldLogins < 1) await new Promise(setImmediate);
   await fail(5, username);
   service.clock.advance(1_000);
   hold.resolve();

@@ -1,8 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { startAuthService } from '../../../support/auth-service.ts';
 
-// Tests the limit on a client's rejected passwords (docs/en/tokens.md). The world tests check which failures count, and the calls of a
-// rejection.
+// Tests the limit on a client's rejected passwords (docs/en/tokens.md). The world tests check which failures count.
 
 it('A client above its limit may refresh, but cannot log in until the minute ends.', async () => {
   const service = await startAuthService({ clientFailureLimit: 3 });

@@ -17,9 +17,9 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
   afterAll(() => service.stop());
   beforeEach(async () => {
     client = await service.makeClient();
-    const made = await service.makeUser();
-    user = made.user;
-    token = (await service.logIn(client, made)).json.access_token;
+    const newUser = await service.makeUser();
+    user = newUser.user;
+    token = (await service.logIn(client, newUser)).json.access_token;
   });
 
   const authenticate = (header: string | undefined) => service.authenticate(header);
@@ -28,7 +28,7 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
   const encode = (value: unknown) =>
     Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
   const sessionId = () => decode(1).sid as string;
-  const foreign =
+  const foreignKey =
     algorithm === 'ES256'
       ? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
       : generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
@@ -37,8 +37,8 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
     if (!key) throw new Error('The key is gone.');
     return { ...key, privateKey: await service.keyring.open(key) };
   };
-  const resigned = async (header: object, claims: object = {}, own = true) => {
-    const key = own ? (await ownKey()).privateKey : foreign;
+  const resign = async (header: object, claims: object = {}, isOwn = true) => {
+    const key = isOwn ? (await ownKey()).privateKey : foreignKey;
     return new SignJWT({ ...decode(1), ...claims }).setProtectedHeader({ ...decode(0), ...header }).sign(key);
   };
 
@@ -102,8 +102,8 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
 
   describe('rejects', () => {
     it('a token that another key signed.', async () => {
-      expect(await outcome(await resigned({}, {}, false))).toBe('invalid');
-      expect(await outcome(await resigned({}))).toBe('authenticated'); // checks that the forged token is otherwise valid
+      expect(await outcome(await resign({}, {}, false))).toBe('invalid');
+      expect(await outcome(await resign({}))).toBe('authenticated'); // checks that the forged token is otherwise valid
     });
 
     it('a token with the algorithm none.', async () => {
@@ -116,9 +116,9 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
 
     it('a token that is signed with HS256 and the public key.', async () => {
       const { publicKey } = await ownKey();
-      const signed = `${encode({ ...decode(0), alg: 'HS256' })}.${token.split('.')[1]}`;
-      const mac = createHmac('sha256', String(publicKey)).update(signed).digest('base64url');
-      expect(await outcome(`${signed}.${mac}`)).toBe('invalid');
+      const signingInput = `${encode({ ...decode(0), alg: 'HS256' })}.${token.split('.')[1]}`;
+      const mac = createHmac('sha256', String(publicKey)).update(signingInput).digest('base64url');
+      expect(await outcome(`${signingInput}.${mac}`)).toBe('invalid');
     });
 
     it.each([
@@ -132,7 +132,7 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
       ['the long form of the type', { typ: 'application/at+jwt' }],
       ['an extra parameter', { cty: 'JWT' }],
     ])('%s in the header, even with a valid signature.', async (_, header) => {
-      expect(await outcome(await resigned(header))).toBe('invalid');
+      expect(await outcome(await resign(header))).toBe('invalid');
     });
 
     it.each([
@@ -148,7 +148,7 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
       ['another account', { account_id: 'another' }],
       ['another client', { client_id: 'another' }],
     ])('%s in the claims, even with a valid signature.', async (_, claims) => {
-      expect(await outcome(await resigned({}, claims))).toBe('invalid');
+      expect(await outcome(await resign({}, claims))).toBe('invalid');
     });
 
     it('changed claims.', async () => {
@@ -157,7 +157,7 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
       expect(await outcome(`${header}.${changed}.${signature}`)).toBe('invalid');
     });
 
-    /** Returns a token of any texts with a valid signature. */
+    /** Returns a token with any header and claims and a valid signature. */
     const signText = async (header: string, claims: string) => {
       const text = `${encode(header)}.${encode(claims)}`;
       const { privateKey: key } = await ownKey();
@@ -191,10 +191,10 @@ describe.each(['ES256', 'RS256'] as const)('Bearer authentication with %s', algo
     });
 
     it('an empty signature and a signature of zeros.', async () => {
-      const signed = token.slice(0, token.lastIndexOf('.') + 1);
-      const length = Buffer.from(token.slice(signed.length), 'base64url').length;
+      const signingInput = token.slice(0, token.lastIndexOf('.'));
+      const length = Buffer.from(token.slice(signingInput.length + 1), 'base64url').length;
       for (const size of [0, 1, length]) {
-        expect(await outcome(signed + Buffer.alloc(size).toString('base64url'))).toBe('invalid');
+        expect(await outcome(`${signingInput}.${Buffer.alloc(size).toString('base64url')}`)).toBe('invalid');
       }
     });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect, it } from 'vitest';
 import { updateItem } from '../../../../lambdas/platform/aws/update-item.ts';
 import { type AuthService, type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
 
-// Tests the changes that end a session with all its tokens (docs/en/tokens.md). The world tests check the commands that end a session.
+// Tests which changes end a session and all its tokens (docs/en/tokens.md). The world tests check the commands that end a session.
 
 let client: ClientCredentials;
 let user: Awaited<ReturnType<AuthService['makeUser']>>;

@@ -27,7 +27,7 @@ describe('Refresh tokens', () => {
     expect(token).toBe(`u1-f1.7.k1.${mac}`);
   });
 
-  it('are parsed to the content that was written.', () => {
+  it('contain the content that was written.', () => {
     fc.assert(
       fc.property(contents, written => {
         const read = readRefreshToken(writeRefreshToken(written, key));
@@ -52,13 +52,13 @@ describe('Refresh tokens', () => {
     expect(accepts(altered)).toBe(false);
   });
 
-  it('are rejected with any other encoding of the same MAC.', () => {
+  it('are rejected if they encode the same MAC differently.', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     const accepted = [...alphabet].filter(last => accepts(`${token.slice(0, -1)}${last}`));
     expect(accepted).toEqual([token.at(-1)]);
   });
 
-  it('are rejected if any one character is changed.', () => {
+  it('are rejected if any character is changed.', () => {
     fc.assert(
       fc.property(fc.nat(token.length - 1), fc.string({ minLength: 0, maxLength: 2 }), (position, inserted) => {
         const altered = `${token.slice(0, position)}${inserted}${token.slice(position + 1)}`;
@@ -85,7 +85,7 @@ describe('Refresh tokens', () => {
     );
   });
 
-  it('are rejected if they are forged without the key.', () => {
+  it('are rejected if they were created without the key.', () => {
     fc.assert(
       fc.property(contents, fc.uint8Array({ minLength: 32, maxLength: 32 }), (content, mac) => {
         const { sessionId, counter, keyId } = content;
