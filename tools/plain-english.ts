@@ -10,7 +10,7 @@ import path from 'node:path';
 /** A pattern and its replacement. */
 type Rule = readonly [pattern: RegExp, replacement: string];
 
-/** Words that are correct in some uses, so that only frequent use is a fault. */
+/** Words that are correct in some uses. Only frequent use is a fault. */
 const markers: readonly Rule[] = [
   [/\b(?:tell|tells|telling|told)\b/gi, 'report, notify, log, show'],
   [/(?<!\b(?:from|know|knows|page|place|places|say|says|see|show|shows) )\bwhere\b/gi, 'if, when'],
@@ -52,7 +52,7 @@ interface Text {
   readonly text: string;
 }
 
-/** Returns the texts of a file. These are Markdown without code, or the comments and the strings of at least three words of a program. */
+/** Returns the texts of a file. These are Markdown without code, or the comments and the strings of at least three words in a program. */
 export function textsOf(file: string, source: string): readonly Text[] {
   if (file.endsWith('.md')) {
     const prose = source.replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, code => code.replaceAll(/[^\n]+/g, '`'));
@@ -85,7 +85,7 @@ function usesOf([rule, replacement]: Rule, texts: readonly Text[]): readonly str
   });
 }
 
-/** Returns the fault in the subject of a commit, if any. */
+/** Returns the fault in a commit subject, if any. */
 export function subjectFault(subject: string): string | undefined {
   if (subject.length > 72) return `"${subject}" has more than 72 characters.`;
   const isConventional = /^(?:feat|fix|perf|refactor|test|docs|build|ci|chore)(?:\([\w-]+\))?!?: \S/.test(subject);

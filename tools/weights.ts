@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 
 /*
- * Prints the number of lines of each folder (`npm run weights`). It exits with 1 if a folder exceeds its limit. Limits must never increase.
+ * Prints the number of lines in each folder (`npm run weights`). It exits with 1 if a folder exceeds its limit. Limits must never increase.
  */
 
-/** The maximum number of lines of text files, by Git paths separated by spaces. `:!` excludes a path. */
+/** The maximum number of lines in text files, by Git paths separated by spaces. `:!` excludes a path. */
 const limits: Readonly<Record<string, number>> = {
   'lambdas/auth': 3_658,
   'lambdas/webhooks': 1_027,
@@ -32,7 +32,7 @@ for (const { folder, lines, limit } of rows.filter(({ lines, limit }) => lines >
   process.exitCode = 1;
 }
 
-/** Returns the number of lines of the text files that Git tracks. */
+/** Returns the number of lines in the text files that Git tracks. */
 function linesOf(folder: string): number {
   const options = { cwd: path.join(import.meta.dirname, '..'), encoding: 'utf8' } as const;
   const counts = execFileSync('git', ['grep', '-I', '-h', '--count', '-e', '', '--', ...folder.split(' ')], options);

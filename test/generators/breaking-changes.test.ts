@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { documentFile, documentNames } from './languages.ts';
 import { breakingChanges } from './oasdiff.ts';
 
-// The API promises integrators that a change may add fields, events and enum values, but never removes, renames or retypes them.
+// Integrators rely on this contract: changes may add fields, events and enum values, but must not remove, rename or retype any.
 
 const read = () => JSON.parse(readFileSync(documentFile('webhooks'), 'utf8'));
 const changed = (change: (document: ReturnType<typeof read>) => void) => {
@@ -13,7 +13,7 @@ const changed = (change: (document: ReturnType<typeof read>) => void) => {
 };
 
 describe.each(documentNames)('%s.openapi.json', name => {
-  it('has no breaking change against the recorded document', async () => {
+  it('has no breaking change since the recorded document', async () => {
     const file = new URL(`recorded/${name}.openapi.json`, import.meta.url);
     const recorded = JSON.parse(readFileSync(file, 'utf8'));
     const current = JSON.parse(readFileSync(documentFile(name), 'utf8'));

@@ -26,7 +26,7 @@ export async function generatorJar(): Promise<string> {
   return file;
 }
 
-/** Returns the folder of the npm packages. They are the generator of types, the client that uses them, and a compiler. */
+/** Returns the folder with the npm packages, which are a type generator, a client that uses the types, and a compiler. */
 export async function npmPackages(): Promise<string> {
   const packages = Object.entries(npmVersions).map(([name, version]) => `${name}@${version}`);
   return cachedFolder(`generators/${packages.join('-').replaceAll('/', '-')}`, async draft => {
@@ -35,7 +35,7 @@ export async function npmPackages(): Promise<string> {
   });
 }
 
-/** Returns the path of oasdiff, which Go builds from its module proxy. Go verifies the module with its checksum database. */
+/** Returns the path of oasdiff, which `go install` builds. Go verifies the module with its checksum database. */
 export async function oasdiff(): Promise<string> {
   const folder = await cachedFolder(`generators/oasdiff-${oasdiffVersion}`, async draft => {
     log(`building oasdiff ${oasdiffVersion} …`);

@@ -4,9 +4,8 @@ import { command } from '../support/command.ts';
 import { pythonEnvironment } from '../support/python-environment.ts';
 import { npmPackages } from './downloads.ts';
 
-/** A language of generated clients. */
 interface Language {
-  /** The settings of openapi-generator for the package names of a document's client. */
+  /** The openapi-generator settings for the package names of a document's client. */
   readonly properties: (document: DocumentName) => Readonly<Record<string, string>>;
 }
 
@@ -33,12 +32,11 @@ export interface Steps {
   readonly later: readonly string[];
 }
 
-/** The documents. Each one has a generated client in a folder of the same name. */
+/** The documents. Each document has a generated client in a folder with the same name. */
 export const documentNames = ['auth', 'webhooks'] as const;
 
 export type DocumentName = (typeof documentNames)[number];
 
-/** Returns the path of a published document. */
 export function documentFile(name: DocumentName): string {
   return path.join(import.meta.dirname, '../../docs/api', `${name}.openapi.json`);
 }
@@ -120,7 +118,6 @@ export const compiledLanguages: Readonly<Record<string, CompiledLanguage>> = {
   },
 };
 
-/** All languages, by generator name. */
 export const languages: Readonly<Record<string, Language>> = { ...drivenLanguages, ...compiledLanguages };
 
 /** A project that contains both clients as modules, so that Maven starts only once. */
@@ -130,7 +127,7 @@ const bothModules = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modules>${documentNames.map(name => `<module>${name}</module>`).join('')}</modules>
 </project>`;
 
-/** Compiles files of a folder in strict mode. */
+/** Type-checks files in a folder, in strict mode. */
 export async function compileTypeScript(folder: string, files: readonly string[]): Promise<void> {
   const modules = path.join(await npmPackages(), 'node_modules');
   const compilerOptions = {

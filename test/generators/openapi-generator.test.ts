@@ -30,7 +30,7 @@ describeWith(['names'], `openapi-generator ${generatorVersion}`, () => {
   );
 });
 
-/** Expects that a program completes its steps with the run under test and with a later version of the service. */
+/** Expects that a program completes its steps against the run under test and against a later version of the service. */
 async function expectSteps(driver: readonly [string, ...string[]], steps: Steps): Promise<void> {
   const live = await command([...driver, 'live'], { env: await liveEnvironment() });
   expect(stepsOf(live)).toEqual(steps.live);

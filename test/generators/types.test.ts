@@ -7,7 +7,7 @@ import { npmPackages } from './downloads.ts';
 import { compileTypeScript, type DocumentName, documentFile, documentNames } from './languages.ts';
 import { npmVersions } from './versions.ts';
 
-it(`openapi-typescript ${npmVersions['openapi-typescript']}generates types that compile with openapi-fetch`, async () => {
+it(`openapi-typescript ${npmVersions['openapi-typescript']} generates types that compile with openapi-fetch`, async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-types-'));
   try {
     const cli = path.join(await npmPackages(), 'node_modules/openapi-typescript/bin/cli.js');

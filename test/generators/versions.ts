@@ -1,8 +1,7 @@
-/* The versions of external programs, as in the pages for integrators. */
+/* The versions of external programs that the pages for integrators specify. */
 
 export const generatorVersion = '7.25.0';
 
-/** The versions of npm packages. */
 export const npmVersions = {
   'openapi-typescript': '7.13.0',
   'openapi-fetch': '0.17.0',

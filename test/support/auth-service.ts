@@ -24,7 +24,7 @@ import { startDatabase } from './database/database.ts';
 import { httpRequest, type RequestDescription } from './http-request.ts';
 import { quickKeyDerivation } from './password-hashing.ts';
 
-/** The environment of the functions of {auth_url}. */
+/** The environment for the functions of {auth_url}. */
 export const authEnvironment = { ...tokenEnvironment, clientFailureLimit: 100_000 };
 
 export interface ClientCredentials {
@@ -153,7 +153,7 @@ export async function startAuthService({
 
 const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** Returns an Authorization header for HTTP Basic. It does not URL-encode the id and the secret. */
+/** Returns an Authorization header for HTTP Basic. It does not URL-encode the id or the secret. */
 export function basic(id: string, secret: string): string {
   return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
 }

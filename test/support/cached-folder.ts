@@ -3,8 +3,8 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 
 /**
- * Returns a folder of the user's cache directory, and fills it if it is missing. If several runs fill it at the same time, the first complete
- * draft becomes the folder. The name must contain the versions of its contents.
+ * Returns a folder in the user's cache directory, and fills it if it is missing. If several runs fill it at the same time, the first complete
+ * draft becomes the folder. The name must contain the versions of the folder's contents.
  */
 export async function cachedFolder(name: string, fill: (draft: string) => unknown): Promise<string> {
   const cache = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'emissor');

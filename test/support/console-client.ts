@@ -9,7 +9,6 @@ export function startConsole(options: Pick<ConsoleOptions, 'service'> & Partial<
   return { ...makeConsoleClient(fetch), makeLink, fetch };
 }
 
-/** A response of the console. */
 export interface Page {
   readonly status: number;
   readonly headers: Headers;
@@ -20,7 +19,7 @@ export interface Page {
 
 type Form = Readonly<Record<string, string>>;
 
-/** Creates a client that stores cookies, adds the session's form token, and follows redirects unless it sends `x-stay`. */
+/** Creates a client that stores cookies, adds the session's form token, and follows redirects unless a request has the header `x-stay`. */
 export function makeConsoleClient(fetch: (request: Request) => Response | Promise<Response>) {
   const cookies = new Map<string, string>();
   let folder = '';

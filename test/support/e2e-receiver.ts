@@ -13,7 +13,6 @@ export type ScriptedResponse =
   /** Closes the connection without a response. */
   | 'reset';
 
-/** A request that a receiver has received. */
 export interface Received {
   readonly method: string;
   readonly path: string;
@@ -23,10 +22,10 @@ export interface Received {
   readonly at: number;
 }
 
-/** An HTTP server with scripted responses, which the run under test reaches by a public name. */
+/** An HTTP server with scripted responses, which the run under test reaches under a public name. */
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** Maps a name to a local HTTP server or to addresses in the shared hosts file. A folder serves as the lock of the file. */
+/** Maps a name to a local HTTP server or to addresses in the shared hosts file. A folder serves as the file's lock. */
 export async function mapHost(name: string, entry: string | readonly string[]): Promise<void> {
   const file = run.hostsFile;
   if (file === null) throw new Error('The run under test has no hosts file (EMISSOR_HOSTS).');
@@ -69,9 +68,9 @@ export async function startReceiver(name: string) {
   await mapHost(host, `http://127.0.0.1:${port}`);
   return {
     port,
-    /** Returns the `https` URL of a path of this receiver. */
+    /** Returns the `https` URL for a path on this receiver. */
     url: (path: string) => `https://${host}${path}`,
-    /** Sets the responses of a path, one for each request. The last response repeats. Other paths return 204. */
+    /** Sets the responses for a path, one for each request. The last response repeats. Other paths return 204. */
     script: (path: string, ...script: [ScriptedResponse, ...ScriptedResponse[]]) => void scripts.set(path, script),
     received,
     waitFor,

@@ -11,11 +11,11 @@ import type { TestProject } from 'vitest/node';
 import { spawnLocalRun } from '../../tools/support/local-run.ts';
 import type { Run } from './e2e-target.ts';
 
-// Starts a local run for all end-to-end suites, as their global set-up. These variables select another target.
+// The global set-up of the end-to-end suites starts a local run for all of them. These variables select another target.
 //   EMISSOR_OUTPUTS=FILE  the outputs of a local run, or of a deployed stage (`cdk deploy --outputs-file`)
 //   EMISSOR_HOSTS=FILE    the `--hosts` file of the local run
-//   EMISSOR_ATTEMPTS=N    the number of attempts of a delivery, if they are one second apart
-//   AWS_ENDPOINT_URL=URL  an emulator of AWS, for suites that need tables and queues
+//   EMISSOR_ATTEMPTS=N    the number of attempts per delivery, if they are one second apart
+//   AWS_ENDPOINT_URL=URL  an AWS emulator, for suites that need tables and queues
 
 /**
  * Starts the run under test, or uses an existing one, and provides it to all test files. `e2e-target.ts` waits until the run is ready,

@@ -20,7 +20,6 @@ const queues = sqsClientOf(outputs);
 /** `postForm` sends a form to {auth_url}, and `callApi` sends a request to {base_url}. */
 export const { postForm, callApi } = service;
 
-/** Returns a unique account id. */
 export function newAccount(): string {
   return `e2e-${accounts.unique()}`;
 }
@@ -47,12 +46,10 @@ export async function getTokens(form: Form) {
   return tokens;
 }
 
-/** Logs a user in with the password grant. */
 export function logIn(client: accounts.Client, user: accounts.User) {
   return getTokens(passwordGrant(client, user));
 }
 
-/** An admin who is logged in. */
 export interface Session {
   readonly user: accounts.User;
   readonly token: string;
@@ -64,13 +61,12 @@ export async function openSession(client: accounts.Client, description?: account
   return { user, token: (await logIn(client, user)).access_token };
 }
 
-/** Registers a webhook and returns its signing secret. */
 export async function register({ token }: Session, webhook: NewWebhook): Promise<string> {
   if (webhook.autorizacao !== undefined) registerSecret(webhook.autorizacao);
   return registerSecret(await service.register(token, webhook));
 }
 
-/** Expects an error with all members of RFC 9457 section 3.1. */
+/** Expects an RFC 9457 error with this status and code. */
 export function expectProblem(response: ApiResponse, status: number, code: string): void {
   const texts = { type: expect.any(String), title: expect.any(String), detail: expect.any(String) };
   expect(response).toMatchObject({ status, json: { status, code, ...texts } });
@@ -92,13 +88,13 @@ export interface PublishedEvent extends EventValues {
   readonly id?: string;
 }
 
-/** Publishes an event of an account and returns the id of its delivery. */
+/** Publishes an event for an account and returns the id of its delivery. */
 export async function publish(account: string, event: PublishedEvent): Promise<string> {
   const messageId = await send(JSON.stringify({ id_conta: account, ...event }), account);
   return deliveryId(account, event.event, event.id ?? messageId);
 }
 
-/** Returns the id of an event's delivery. `id` is the publisher's id of the event or, by default, the id of the message. */
+/** Returns the id of an event's delivery. `id` is the publisher's id for the event, or the message id. */
 export function deliveryId(account: string, event: string, id: string): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([account, event, id]))

@@ -12,9 +12,9 @@ export interface Run {
   readonly logFile: string | null;
   /** The id of the run's process, or `null` if the tests did not start the run. */
   readonly processId: number | null;
-  /** The file of secrets that the output of the run must not contain, one in each line. */
+  /** The file with the secrets that the output of the run must not contain, one per line. */
   readonly canaryFile: string;
-  /** The number of attempts of a delivery, if they are one second apart. */
+  /** The number of attempts per delivery, if they are one second apart. */
   readonly attempts: number | null;
 }
 
@@ -26,14 +26,12 @@ declare module 'vitest' {
   }
 }
 
-/** The outputs of the run under test. */
 export const outputs: Readonly<Record<string, string>> = await untilReady(run);
 
 export const authUrl = output('AuthUrl');
 export const baseUrl = output('BaseUrl');
 export const demandsUrl = outputs.DemandsUrl ?? 'https://demandas.example.com';
 
-/** The optional features of a run. */
 const features = {
   names: { present: run.hostsFile !== null, lack: 'the run has no hosts file for receivers (EMISSOR_HOSTS)' },
   schedule: { present: run.attempts !== null, lack: 'the attempts of the run are too far apart' },
@@ -63,7 +61,7 @@ export function registerSecret<Secret extends string>(secret: Secret): Secret {
   return secret;
 }
 
-/** Polls a value every `interval` milliseconds until it is defined. @throws with the name of the value after `limit` milliseconds */
+/** Polls a value every `interval` milliseconds until it is defined. @throws if it is still undefined after `limit` milliseconds */
 export async function until<Value>(
   name: string,
   read: () => Promise<Value | undefined> | Value | undefined,

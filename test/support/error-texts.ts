@@ -12,7 +12,6 @@ export const findings = { ...apiFindings, ...webhookFindings, ...deliveryFinding
 
 export type FindingName = keyof typeof findings;
 
-/** An error or a finding, in one language. */
 export interface ErrorText {
   readonly code: string;
   readonly detail: string;
@@ -58,7 +57,7 @@ function namesOf<Of extends Row>(
   );
 }
 
-/** Returns whether a text consists of a row's text and values of its parameters. */
+/** Returns whether a text matches the template in a row. */
 function matchesTemplate(text: string, row: string): boolean {
   const [first = '', ...others] = row.split(/\{\w+\}/);
   if (others.length === 0) return text === row;

@@ -27,7 +27,7 @@ export const futureEvents = makeEventFormat({
   },
 });
 
-/** Returns a message of `proposta.recebida`. It omits undefined values. */
+/** Returns a message for `proposta.recebida`. It omits undefined values. */
 export function proposalWith(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const message = {
     ...futureEvents.message('proposta.recebida', { id_conta: 'acme' }, futureEvents.exampleValues),

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { root } from './run-node.ts';
 
-/** A parsed page. */
 export type Page = ReturnType<typeof readPage>;
 
 /** A fenced code block and the heading above it. */
@@ -47,7 +46,6 @@ export function readPage(file: string) {
   return { path: file, lines, headings, blocks, tables, links };
 }
 
-/** Returns the contents of all inline code. */
 export function inlineCode(text: string): readonly string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 }
@@ -66,7 +64,7 @@ export function blocksOf({ blocks }: Page, heading: string, language?: string): 
     .map(({ text }) => text);
 }
 
-/** Returns the names in the first cells of each table of a section. */
+/** Returns the names in the first cells of each table in a section. */
 export function firstCells({ tables }: Page, heading: string): readonly (readonly string[])[] {
   return tables
     .filter(table => table.heading === heading)

@@ -28,15 +28,14 @@ export interface Conditions {
   readonly outputs?: Readonly<Record<string, string | undefined>>;
   /** The standard input. @default - a password */
   readonly input?: string;
-  /** Runs `act` before the nth call of an operation, or of several (`Put|Delete`). If it throws, the call fails. `again` repeats the call. */
+  /** Runs `act` before the nth call to an operation, or to one of several (`Put|Delete`). If it throws, the call fails. `again` repeats the call. */
   readonly before?: readonly [call: string, nth: number, act: (again: () => Promise<unknown>) => unknown];
   readonly time?: Partial<Time>;
-  /** True if responses have a date. Without it, a command uses the time of the test. */
+  /** True if responses have a date. Without a date, a command uses the time of the test. */
   readonly hasDates?: boolean;
   readonly runtime?: Partial<OpsRuntime>;
 }
 
-/** The CLI under some conditions. */
 export interface Operator {
   /** Runs a command. The arguments are separate words or one line. */
   run(...words: readonly string[]): Promise<OpsResult>;
@@ -178,12 +177,12 @@ function split(words: readonly string[]): readonly string[] {
   return words.length === 1 ? (words[0] ?? '').split(' ') : words;
 }
 
-/** Creates clients that run `act` before the nth call of an operation. Responses have no date unless `hasDates` is true. */
+/** Creates clients that run `act` before the nth call to an operation. Responses have no date unless `hasDates` is true. */
 function makeClients([names, nth, act]: NonNullable<Conditions['before']> = ['', 0, fail], hasDates = false) {
   let calls = 0;
   const matches = new RegExp(`^(?:${names})Command$`);
-  const changed = <Client extends AwsClient>(made: Client): Client => {
-    const client = made as Client & { send: (command: object, options?: object) => Promise<unknown> };
+  const changed = <Client extends AwsClient>(original: Client): Client => {
+    const client = original as Client & { send: (command: object, options?: object) => Promise<unknown> };
     const send = client.send.bind(client);
     client.send = async (command, options) => {
       if (matches.test(command.constructor.name) && ++calls === nth) await act(() => send(command, options));
@@ -191,7 +190,7 @@ function makeClients([names, nth, act]: NonNullable<Conditions['before']> = ['',
     };
     const inner = { step: 'deserialize', name: 'withoutDate', priority: 'low' } as const;
     if (!hasDates) {
-      made.middlewareStack.add(
+      original.middlewareStack.add(
         next => async args => {
           const result = await next(args);
           delete (result.response as { headers?: { date?: string } }).headers?.date;
@@ -200,7 +199,7 @@ function makeClients([names, nth, act]: NonNullable<Conditions['before']> = ['',
         inner,
       );
     }
-    return made;
+    return original;
   };
   return {
     makeClient: (Service, settings) => changed(opsRuntime.makeClient(Service, settings)),

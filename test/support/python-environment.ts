@@ -8,7 +8,7 @@ import { command } from './command.ts';
  * which takes 30 seconds.
  *
  * @param requirements - the requirements in pip's format, such as `cfn-lint==1.58.0`
- * @throws if Python 3.10 or newer, its module `venv`, or PyPI is not available
+ * @throws if Python 3.10 or later, its module `venv`, or PyPI is not available
  */
 export async function pythonEnvironment(name: string, requirements: readonly string[]): Promise<string> {
   const version = await run('python3', ['-c', 'import sys; print(sys.version, sys.prefix)'], missing);
@@ -25,7 +25,7 @@ export async function pythonEnvironment(name: string, requirements: readonly str
 }
 
 const missing =
-  'Install Python 3.10 or newer with its module venv (Debian and Ubuntu: apt-get install python3 python3-venv)';
+  'Install Python 3.10 or later with its module venv (Debian and Ubuntu: apt-get install python3 python3-venv)';
 
 async function run(program: string, args: readonly string[], advice: string): Promise<string> {
   return command([program, ...args]).catch(({ message }) => Promise.reject(new Error(`${advice}: ${message}`)));

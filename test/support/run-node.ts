@@ -3,13 +3,13 @@ import path from 'node:path';
 
 export const root = path.join(import.meta.dirname, '../..');
 
-/** The outcome of a command. `output` contains standard output and standard error in order of time. */
+/** The outcome of a command. `output` contains standard output and standard error in chronological order. */
 export interface CommandResult {
   readonly code: number | null;
   readonly output: string;
 }
 
-/** A Node program and its arguments. `runNode` kills the process after `limit` milliseconds. */
+/** A Node program and its arguments. `runNode` kills the process after `timeout` milliseconds. */
 interface Command {
   readonly args: readonly string[];
   readonly directory: string;

@@ -4,7 +4,6 @@ import type { PinnedPost, PinnedRequestOutcome } from '../../lambdas/platform/eg
 import { ResolutionError, type Resolve } from '../../lambdas/platform/egress/resolver.ts';
 import { aResponse } from '../unit/delivery/builders.ts';
 
-/** A POST that the service has sent. */
 interface Post {
   readonly body: string;
   readonly id: string;
@@ -14,7 +13,7 @@ interface Post {
   readonly lane: string;
 }
 
-/** The outcome of a POST and its duration. @default - 0 ms, or no end for a timeout */
+/** The outcome of a POST and its duration, which is 0 ms by default, or infinite for a timeout. */
 type ScriptedOutcome = PostOutcome & { readonly takesMs?: number };
 
 /** Creates receivers that return the scripted responses in order, and then 200. */

@@ -3,7 +3,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** The slowest projects, which start first because the run would otherwise wait for them at the end. */
 const slowProjects = ['deployment', 'clients', 'lab', 'release', 'checks', 'e2e'];
 
-/** Runs the suites of the slowest projects first. */
 export class SlowProjectsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

@@ -27,7 +27,7 @@ export type Stage = ReturnType<typeof makeStage>;
 export const schedule = [5_000, 5 * 60_000, 30 * 60_000];
 
 /**
- * Creates a stage without webhooks, which is the world of `lab/world` with scripted receivers. Only waits take time, and time passes only in
+ * Creates a stage without webhooks, which is the world from `lab/world` with scripted receivers. Only waits take time, and time passes only in
  * `pass`, `run`, `settle` and requests. `concurrency` is the maximum number of processes of a lane.
  */
 export function makeStage(waits: readonly number[] = schedule, concurrency = 10) {
@@ -106,7 +106,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
     return run(now() + milliseconds);
   }
 
-  /** Lets a long time pass without sweeps, which would slow down a test. */
+  /** Advances the time without sweeps, which would slow down a test. */
   async function skip(milliseconds: number): Promise<void> {
     nextSweep += Math.ceil(milliseconds / minute) * minute;
     await pass(milliseconds);
@@ -180,7 +180,6 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
     tables.execute(new DeleteCommand({ TableName: 'Webhooks', Key: owner }));
   }
 
-  /** Returns the stored webhook. */
   async function webhook() {
     return tables.execute(new GetCommand({ TableName: 'Webhooks', Key: owner })).Item;
   }
@@ -194,7 +193,6 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
   }
 }
 
-/** A request to {base_url}. */
 export interface StageRequest {
   readonly body?: unknown;
   /** The text that replaces the JSON of `body`. */
@@ -205,7 +203,6 @@ export interface StageRequest {
   readonly token?: string;
 }
 
-/** A response of {base_url}. */
 export interface StageResponse {
   readonly status: number | undefined;
   readonly headers: Record<string, unknown>;
@@ -224,7 +221,7 @@ const compositions: Parameters<typeof makeWorld>[2] = {
   deliveriesApi: (environment, runtime, telemetry) => composeDeliveriesApi(environment, runtime, telemetry),
 };
 
-/** Costs without durations. Only a receive takes time, because a consumer that waits for a receiver repeats it. */
+/** Costs without durations. Only a receive takes time, because a consumer repeats it while it waits for a receiver. */
 export const immediate = {
   ...{ coreShare: 1, call: 0, entry: 0, timer: 0, message: 0, invoke: 0, coldStart: 0 },
   latency: { 'sqs:ReceiveMessage': 100 },

@@ -6,7 +6,6 @@ export function useVirtualTime(): void {
   onTestFinished(() => void vi.useRealTimers());
 }
 
-/** Runs the event loop until a condition is true. */
 export async function runLoopUntil(isMet: () => boolean): Promise<void> {
   for (let turn = 0; !isMet(); turn++) {
     if (turn === maxTurns) throw new Error(`The condition is still false: ${isMet}`);
@@ -14,5 +13,5 @@ export async function runLoopUntil(isMet: () => boolean): Promise<void> {
   }
 }
 
-/** The number of turns that takes a few seconds. */
+/** This number of turns takes a few seconds. */
 const maxTurns = 2_000_000;

@@ -8,10 +8,10 @@ import { eventSchemaFiles } from './event-schemas.ts';
 import { operations } from './operations.ts';
 import { type StageUrls, writeStageDocuments } from './stage-documents.ts';
 
-/** The folder of the generated files. It contains only generated files. */
+/** The folder that contains the generated files and no others. */
 export const artefactsFolder = 'docs/api';
 
-/** Returns the published API documents, by path in the repository. */
+/** Returns the published API documents, by repository path. */
 export function artefacts(): ReadonlyMap<string, string> {
   const documents: readonly Artefact[] = [
     ['docs/api/auth.openapi.json', openApiDocument(operations, 'auth')],

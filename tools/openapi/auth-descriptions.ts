@@ -28,7 +28,7 @@ export const authDescriptions: Descriptions<typeof authRoutes> = {
     tag: 'Tokens',
     summary: 'Get tokens',
     description:
-      'Exchanges a user name and a password, or a refresh token, for an access token and a refresh token. Each refresh token works once. For 30 seconds after its use, it returns the same successor again, in case the response was lost. Clients authenticate with HTTP Basic or with form fields.',
+      'Exchanges a user name and password, or a refresh token, for an access token and a refresh token. You can use each refresh token once. If you repeat the request within 30 seconds, for example because the response was lost, the response contains the same new refresh token. Clients authenticate with HTTP Basic or with form fields.',
     body: {
       required: true,
       schema: 'TokenRequest',
@@ -64,7 +64,7 @@ export const authDescriptions: Descriptions<typeof authRoutes> = {
     tag: 'Tokens',
     summary: 'Revoke a token',
     description:
-      'Ends the session of a token and revokes all tokens of the session (RFC 7009). An unknown token counts as revoked.',
+      'Ends the session of a token and revokes all tokens of the session (RFC 7009). For an unknown token, the response is the same.',
     body: tokenBody,
     success: {
       status: 200,
@@ -101,22 +101,22 @@ export const authDescriptions: Descriptions<typeof authRoutes> = {
   getKeys: {
     tag: 'Discovery',
     summary: 'Get the public keys',
-    description: 'Returns the keys that verify access tokens (RFC 7517). Keys are published a day before use.',
+    description: 'Returns the keys that verify access tokens (RFC 7517). The service publishes keys a day before use.',
     success: { status: 200, description: 'The keys.', schema: 'KeySet' },
   },
   getServerMetadata: {
     tag: 'Discovery',
-    summary: 'Get the metadata of the authorization server',
+    summary: 'Get the authorization server metadata',
     description: 'Returns the endpoints and their capabilities (RFC 8414).',
     success: { status: 200, description: 'The metadata.', schema: 'ServerMetadata' },
   },
 };
 
-/** The operations of {base_url} that belong to no account. */
+/** The public operations of {base_url}. */
 export const apiDescriptions: BaseDescriptions<typeof apiRoutes> = {
   getProtectedResourceMetadata: {
     tag: 'Discovery',
-    summary: 'Get the metadata of the API',
+    summary: 'Get the protected resource metadata',
     description: 'Returns the authorization server whose tokens the API accepts (RFC 9728).',
     success: { status: 200, description: 'The metadata.', schema: 'ProtectedResourceMetadata' },
   },

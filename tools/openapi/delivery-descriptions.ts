@@ -18,7 +18,7 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
     tag: 'Deliveries',
     summary: 'Send a test',
     description:
-      'Sends a sample of the event, with ids of 0, in one attempt. You can test a suspended webhook, unless an operator suspended it. Each account can send 10 tests a minute.',
+      'Sends a sample event with ids of 0, in a single attempt. You can test a suspended webhook, unless an operator suspended it. Each account can send 10 tests a minute.',
     success: {
       status: 202,
       description: 'The test is queued.',
@@ -36,14 +36,14 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
       queryParameter('estado', 'Only deliveries in this state.', parameterSchema(shape.estado), 'falhou'),
       queryParameter(
         'desde',
-        'Accepted at this time or later (RFC 3339, with an offset).',
+        'Only deliveries accepted at this time or later (RFC 3339).',
         time,
         '2026-11-20T00:00:00Z',
       ),
-      queryParameter('ate', 'Accepted before this time (RFC 3339, with an offset).', time, '2026-11-21T00:00:00-03:00'),
+      queryParameter('ate', 'Only deliveries accepted before this time (RFC 3339).', time, '2026-11-21T00:00:00-03:00'),
       queryParameter(
         'limite',
-        'The maximum number of deliveries in a page.',
+        'The maximum number of deliveries on a page.',
         { ...parameterSchema(shape.limite, 'output'), type: 'integer' },
         20,
       ),
@@ -85,7 +85,7 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
     tag: 'Deliveries',
     summary: 'Send a delivery again',
     description:
-      'Sends a completed delivery again, with a new retry schedule. Attempts a pending delivery immediately, without changing its schedule. Each webhook can send 60 deliveries again a minute.',
+      'Sends a completed delivery again, with a new retry schedule. Attempts a pending delivery immediately, without changing its schedule. Each webhook allows 60 of these requests a minute.',
     success: {
       status: 202,
       description: 'The delivery is queued.',
@@ -98,13 +98,13 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
     tag: 'Replays',
     summary: 'Start a replay',
     description:
-      'Sends all `falhou` or `retida` deliveries of a period again, 10 a second, in the background. A webhook can have one running replay. A replay excludes tests, and deliveries of earlier registrations.',
+      'Sends all `falhou` or `retida` deliveries from a period again, in the background, at 10 a second. A webhook can have one running replay. A replay excludes tests and deliveries from earlier registrations.',
     body: {
       required: true,
       schema: 'ReplayRequest',
       examples: {
         held: {
-          summary: 'Deliveries held on a day',
+          summary: 'Held deliveries from one day',
           value: { desde: '2026-11-20T00:00:00-03:00', ate: '2026-11-21T00:00:00-03:00', estado: 'retida' },
         },
       },
@@ -135,7 +135,7 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
     tag: 'Replays',
     summary: 'Cancel a replay',
     description:
-      'Cancels a running replay. For about a minute, the service still sends deliveries that are already queued. The other deliveries do not change. Deletes a completed replay.',
+      'Cancels a running replay, or deletes a completed one. After a cancellation, the service still sends queued deliveries for about a minute. The other deliveries do not change.',
     success: { status: 204, description: 'The replay is cancelled or deleted.' },
   },
 };

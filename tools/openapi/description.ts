@@ -38,7 +38,7 @@ interface Description {
   readonly parameters?: readonly object[];
   readonly body?: RequestBody | undefined;
   readonly success: Success;
-  /** The possible errors of the body or the query. */
+  /** The possible errors in the body or the query. */
   readonly findings?: readonly PossibleFinding[];
 }
 
@@ -51,8 +51,8 @@ export type AuthOperation = HostOperation<'auth', 'client' | 'public', OAuthCase
 /** An operation of {base_url}. */
 export type BaseOperation = HostOperation<'base', RequiredScope | 'public', ProblemName>;
 
-interface HostOperation<Host extends string, Access extends string, Refusal extends string>
-  extends RouteOperation<Access, Refusal>,
+interface HostOperation<Host extends string, Access extends string, ErrorName extends string>
+  extends RouteOperation<Access, ErrorName>,
     Description {
   readonly id: string;
   readonly host: Host;
@@ -83,7 +83,7 @@ export interface Example {
   readonly value: unknown;
 }
 
-/** A response of the service, without the gateway's responses of the same status. */
+/** A response from the service, without the gateway's response with the same status. */
 export interface ServiceResponse {
   readonly description: string;
   readonly mediaType?: string;
@@ -95,10 +95,10 @@ export interface ServiceResponse {
   readonly sometimes?: readonly string[];
 }
 
-/** The name of an error of {base_url}, in the table of its folder. */
+/** The name of an error that {base_url} returns. */
 export type ProblemName = keyof typeof apiProblems | keyof typeof webhookProblems | keyof typeof deliveryProblems;
 
-/** A possible validation error of a request. */
+/** A possible validation error in a request. */
 export interface PossibleFinding {
   readonly location: { readonly pointer: string } | { readonly parameter: string };
   readonly finding: FindingTable[string];
@@ -117,7 +117,7 @@ export function ref(name: SchemaName): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** The possible validation errors of any body. Fields have additional errors. */
+/** The possible validation errors in any body. Fields have additional errors. */
 export const objectFindings: readonly PossibleFinding[] = [
   { location: { pointer: '' }, finding: apiFindings.object_type },
   { location: { pointer: '/campo' }, finding: apiFindings.unknown_field },

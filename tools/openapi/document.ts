@@ -14,7 +14,7 @@ import { type Responses, serviceResponse, sharedHeaders, shareResponses, withGat
 import { notes } from './schema-notes.ts';
 import { describedSchemas } from './schemas.ts';
 
-/** Returns the OpenAPI document of a host. The document of {base_url} also describes deliveries to receivers. */
+/** Returns the OpenAPI document for a host. The document of {base_url} also describes deliveries to receivers. */
 export function openApiDocument(all: readonly Operation[], host: Host): object {
   const operations = all.filter(operation => operation.host === host);
   const responses = Object.fromEntries(operations.map(operation => [operation.id, responsesOf(operation)]));
@@ -82,8 +82,8 @@ function describePath(operations: readonly Operation[], responses: (operation: O
 function describe(operation: Operation): object {
   const { id, host, access, tag, summary, description, parameters = [], body } = operation;
   const samples = codeSamples(operation);
-  const isOfAccount = host === 'base' && access !== 'public';
-  const all = isOfAccount ? [...parameters, { $ref: '#/components/parameters/AcceptLanguage' }] : parameters;
+  const isAccountOperation = host === 'base' && access !== 'public';
+  const all = isAccountOperation ? [...parameters, { $ref: '#/components/parameters/AcceptLanguage' }] : parameters;
   const mediaType = host === 'auth' ? 'application/x-www-form-urlencoded' : 'application/json';
   return {
     operationId: id,
@@ -102,7 +102,7 @@ function describe(operation: Operation): object {
   };
 }
 
-/** Returns the security schemes. OpenAPI has no scheme for `client_id` and `client_secret` in the form, so `{}` represents it. */
+/** Returns the security schemes. OpenAPI has no scheme for `client_id` and `client_secret` in a form, so `{}` represents it. */
 function securityOf(access: Operation['access']): object[] {
   if (access === 'public') return [];
   return access === 'client' ? [{ clientBasic: [] }, {}] : [{ login: [access] }, { accessToken: [] }];
@@ -146,14 +146,14 @@ function gatewaySchemas(): Record<string, Schema> {
     GatewayMessage: extensible(gatewayMessage),
     OAuthOrGatewayError: {
       ...union([OAuthError, extensible(gatewayMessage)]),
-      description: 'An error of the service has the reason in `error`. An error of the gateway has it in `message`.',
+      description: 'The reason for a service error is in `error`. The reason for a gateway error is in `message`.',
     },
   };
 }
 
 const gatewayMessage = {
   type: 'object',
-  description: 'A response of the gateway. It has no `code`.',
+  description: 'A response from the gateway. It has no `code`.',
   properties: { message: { ...orNull('string'), examples: ['Too Many Requests'] } },
   required: ['message'],
 };

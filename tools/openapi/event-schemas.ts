@@ -31,7 +31,7 @@ interface FieldSchema {
 }
 
 /**
- * Returns the message schema and the delivery schema of each event, as pairs of a file name and a document.
+ * Returns the message schema and the delivery schema of each event, as pairs of file name and document.
  *
  * @throws if implementations could interpret a pattern differently
  */
@@ -79,13 +79,13 @@ export function deliverySchema(events: EventFormat, event: EventName): ObjectSch
   };
 }
 
-/** Returns the schema of any delivery, including future events. Fields that only some events have are optional. */
+/** Returns the schema of deliveries for any current or future event. Fields that only some events have are optional. */
 export function anyDeliverySchema(events: EventFormat) {
   const schemas = EVENT_NAMES.map(event => deliverySchema(events, event));
   const { pattern: _, ...link } = Object.assign({}, ...schemas.map(({ properties }) => properties.link));
   const event = {
     type: 'string',
-    description: `The name of the event. Today: ${EVENT_NAMES.map(name => `\`${name}\``).join(', ')}. Future versions may add values.`,
+    description: `The name of the event. Current values: ${EVENT_NAMES.map(name => `\`${name}\``).join(', ')}. Future versions may add values.`,
     'x-extensible-enum': EVENT_NAMES,
   };
   return {
@@ -118,10 +118,10 @@ function describedFields({ fields }: EventFormat, describe: (field: EventField) 
 }
 
 const fieldDescriptions: Readonly<Record<string, string>> = {
-  id_conta: 'The account that the event belongs to.',
+  id_conta: 'The account to which the event belongs.',
   event: 'The name of the event.',
-  id: 'The publisher’s own id of the event. The service delivers only one of several messages with the same account, event and id. The default is the message id of SQS. Characters are code points.',
-  link: 'The page of the demand, or of its proposal.',
+  id: 'The publisher’s id for the event. The service delivers only one of several messages with the same account, event and id. The default is the SQS message id. The length is in code points.',
+  link: 'The URL of the page for the demand or proposal.',
 };
 
 /** Converts a zod schema. Orders its fields and adds a description to each. */
@@ -139,7 +139,7 @@ function convert(schema: z.core.$ZodType, order: readonly string[], descriptions
   };
 }
 
-/** Removes escapes of slashes. Adds a format to integers, because generators otherwise use 32 bits for an integer. */
+/** Unescapes slashes. Adds a format to integers, because generators otherwise use 32 bits. */
 function plainField(field: ZodField): ZodField {
   return {
     ...field,

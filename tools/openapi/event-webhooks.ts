@@ -6,8 +6,8 @@ import { anyDeliverySchema, deliverySchema, exampleBody } from './event-schemas.
 import type { Schema } from './plain-schemas.ts';
 
 /**
- * Returns the deliveries to receivers, with their headers and the possible responses. There is a POST for any event, and a
- * POST for each current event.
+ * Returns the deliveries to receivers, with their headers and possible responses. There is a POST for any event, and one for
+ * each current event.
  */
 export function eventWebhooks(events: EventFormat): Record<string, object> {
   const samples = EVENT_NAMES.map(name => [name, { summary: `Event ${name}`, value: exampleBody(events, name) }]);
@@ -30,7 +30,7 @@ export function eventBodies(events: EventFormat): Record<string, Schema> {
 const deliveryHeaders = [
   header(
     'webhook-id',
-    'The id of the event. It is the same in each repetition. Store it, and ignore ids that you have already received. The id of a test starts with `teste_`.',
+    'The id of the event, which is the same in each attempt. Store it, and ignore deliveries with an id that you already received. The id of a test starts with `teste_`.',
     { type: 'string', pattern: deliveryIdForm.source },
     'evt_9X_mdX4siXAultLQKJ__GcYg8ys',
   ),
@@ -42,7 +42,7 @@ const deliveryHeaders = [
   ),
   header(
     'webhook-signature',
-    'One signature for each active secret, separated by spaces. A signature is `v1,` and the base64 of HMAC-SHA-256 over `webhook-id.webhook-timestamp.body` (Standard Webhooks).',
+    'One signature for each active secret, separated by spaces. A signature is `v1,` followed by the base64-encoded HMAC-SHA-256 of `webhook-id.webhook-timestamp.body` (Standard Webhooks).',
     { type: 'string', pattern: '^v1,[A-Za-z0-9+/]{43}=(?: v1,[A-Za-z0-9+/]{43}=){0,4}$' },
     'v1,rsgB5n9tLejWj3To5KZ8xB1HrRJt1PU/tYqg7L1E0Ko=',
   ),
@@ -56,7 +56,7 @@ function header(name: string, description: string, schema: Schema, example: stri
 
 function deliveryOfEvent(events: EventFormat, name: EventName): object {
   const value = JSON.parse(events.body(name, events.sampleValues, 'https://demandas.example.com'));
-  const test = { summary: 'The sample that tests send', value };
+  const test = { summary: 'The sample that a test sends', value };
   return deliveryOf(`deliver.${name}`, `Event ${name}`, `Event.${name}`, { test });
 }
 
@@ -64,7 +64,7 @@ function deliveryOf(operationId: string, summary: string, schema: SchemaName, ex
   return {
     operationId,
     // Otherwise generators create a client that sends deliveries, and the Python client does not compile. Generators
-    // create classes for the bodies in any case.
+    // create the body classes in any case.
     'x-internal': true,
     tags: ['Events'],
     summary,
@@ -95,8 +95,8 @@ function deliveryOf(operationId: string, summary: string, schema: SchemaName, ex
 }
 
 const later = {
-  description: 'The service retries after `Retry-After`, and within 24 hours.',
+  description: 'The service retries after the time in `Retry-After`, but within 24 hours.',
   headers: {
-    'Retry-After': { description: 'Seconds, or an HTTP date.', schema: { type: 'string' }, example: '120' },
+    'Retry-After': { description: 'A number of seconds, or an HTTP date.', schema: { type: 'string' }, example: '120' },
   },
 };

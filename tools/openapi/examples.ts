@@ -19,7 +19,7 @@ export const webhook = {
   atualizado_em: '2026-11-20T13:24:50.601Z',
 };
 
-/** An event that arrived without a webhook. */
+/** An event for which the account has no webhook. */
 export const eventWithoutWebhook = { evento: 'mensagem.recebida', ultimo_em: '2026-11-20T11:02:17.204Z' };
 
 /** A delivery in a list. */

@@ -4,7 +4,7 @@ import { scopes } from '../../lambdas/auth/principals/scope.ts';
 import { union } from './plain-schemas.ts';
 
 /* The forms of {auth_url}. Functions read them without a schema (`lambdas/auth/form-request.ts`). JSON Schema can only limit
- * characters, so the descriptions specify the limits in bytes of UTF-8. */
+ * characters, so the descriptions specify the limits in UTF-8 bytes. */
 
 const client = {
   client_id: { type: 'string', description: 'The client id, if the client does not authenticate with HTTP Basic.' },

@@ -16,7 +16,7 @@ export const headers = {
   },
   Pragma: { description: 'Prevents caching by HTTP/1.0 caches.', schema: { type: 'string', const: 'no-cache' } },
   ContentLanguage: {
-    description: 'The language of `title` and `detail`, according to `Accept-Language`.',
+    description: 'The language of `title` and `detail`, which `Accept-Language` selects.',
     schema: { type: 'string', 'x-extensible-enum': ['en', 'pt-BR'] },
   },
   RetryAfter: {

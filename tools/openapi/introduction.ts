@@ -1,15 +1,13 @@
 import { exampleUrls } from './example-urls.ts';
 
-/* The introductions of the documents. */
-
-/** The contact has no URL, because each customer has another support channel and generators reject a relative URL. */
-const contact = { name: 'Support, by the channel agreed in the contract' };
+/** The contact has no URL, because each customer has a different support channel and generators reject a relative URL. */
+const contact = { name: 'Support, through the channel agreed in the contract' };
 
 const license = { name: 'Apache 2.0', identifier: 'Apache-2.0' };
 
 const conventions = `Every GET operation also supports HEAD, which returns the same response without content.
 
-Every path returns 405 and \`Allow\` for unsupported methods (\`x-method-not-allowed\`). Unknown paths return 404 (\`x-not-found\`). The gateway in front of the service throttles requests and rejects requests that are too large. Its errors are \`{"message"}\`.
+Every path returns 405 and \`Allow\` for unsupported methods (\`x-method-not-allowed\`). Unknown paths return 404 (\`x-not-found\`). The gateway in front of the service throttles requests and rejects requests that are too large. Its errors have the form \`{"message"}\`.
 
 Future versions may add fields and values. \`x-extensible-enum\` lists the current values. Ignore unknown fields and values. In schemas with several variants, \`x-forms\` lists the combinations of fields.`;
 
@@ -49,7 +47,7 @@ ${conventions}`,
     info: {
       title: 'Emissor: webhooks',
       version: '1',
-      summary: 'Webhooks of the marketplace, {base_url}.',
+      summary: 'The API for webhooks, {base_url}.',
       description: `Emissor issues OAuth 2.0 tokens and delivers events to the URLs that are registered for them. This document describes the API. \`auth.openapi.json\` describes the authorization server, which issues the tokens.
 
 Error responses are \`application/problem+json\` with a \`code\`.
@@ -69,7 +67,7 @@ ${conventions}
       },
       {
         name: 'Replays',
-        description: 'Send the deliveries of a period again.',
+        description: 'Send deliveries from a period again.',
       },
       { name: 'Discovery', description: 'Metadata for libraries.' },
       {
@@ -81,12 +79,15 @@ ${conventions}
       login: {
         type: 'oauth2',
         description:
-          'Logs in automatically. Use it only for tests, because your tool needs the client secret and the password of the user. `webhooks:manage` includes `webhooks:read`. The user must be an admin of the account.',
+          "Logs in automatically. Use it only for tests, because your tool needs the client secret and the user's password. `webhooks:manage` includes `webhooks:read`. The user must be an admin of the account.",
         flows: {
           password: {
             tokenUrl: `${exampleUrls.auth}/oauth/v1/token`,
             refreshUrl: `${exampleUrls.auth}/oauth/v1/token`,
-            scopes: { 'webhooks:read': 'Read webhooks and deliveries.', 'webhooks:manage': 'Read and change them.' },
+            scopes: {
+              'webhooks:read': 'Read webhooks and deliveries.',
+              'webhooks:manage': 'Read and change webhooks and deliveries.',
+            },
           },
         },
       },
@@ -94,7 +95,7 @@ ${conventions}
         type: 'http',
         scheme: 'bearer',
         bearerFormat: 'JWT',
-        description: 'An access token of the authorization server, with the scope listed under `login`.',
+        description: 'An access token from the authorization server, with the scope listed under `login`.',
       },
       receiverAuthorization: {
         type: 'apiKey',
@@ -115,7 +116,7 @@ export const acceptLanguage = {
   example: 'pt-BR, en;q=0.5',
 };
 
-/** Returns a server. The URL is a variable, because every stage has its own URLs. */
+/** Returns a server with a variable as its URL, because every stage has its own URLs. */
 function serverOf(example: string, description: string) {
   return {
     url: '{url}',

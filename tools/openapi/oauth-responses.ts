@@ -12,7 +12,7 @@ export function oauthResponses({ access, errors }: AuthOperation): Record<string
   );
 }
 
-/** Returns the error response of a status, with an example of each case. */
+/** Returns the error response for a status, with an example of each case. */
 export function oauthResponse(status: number, cases: OAuthTable): ServiceResponse {
   const codes = [...new Set(Object.values(cases).map(([, code]) => code))];
   return {

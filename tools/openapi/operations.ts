@@ -36,7 +36,7 @@ function pathParameters(path: string): readonly object[] {
     '/{evento}': pathParameter('evento', 'The event of the webhook.', ref('EventName'), webhook.evento),
     '/entregas/{id}': pathParameter(
       'id',
-      'The id of the delivery. It is also the `webhook-id` header.',
+      'The id of the delivery, which is also the value of the `webhook-id` header.',
       { type: 'string', pattern: deliveryIdForm.source },
       delivery.id,
     ),

@@ -88,13 +88,13 @@ function merged(variants: readonly Schema[]): Schema {
   return others.length === variants.length ? only : { ...only, ...orNull(only.type) };
 }
 
-/** Returns the common part of several schemas of a field, with the values of all if each schema lists values. */
+/** Returns the common part of several schemas for a field. If each schema lists values, the result contains the values of all. */
 function common(schemas: readonly Schema[]): Schema {
   const [first = {}, ...others] = schemas;
-  const same = Object.entries(first).filter(([name, member]) =>
+  const sharedMembers = Object.entries(first).filter(([name, member]) =>
     others.every(other => JSON.stringify(other[name]) === JSON.stringify(member)),
   );
-  const { const: _, enum: __, ...rest } = Object.fromEntries(same) as Nested;
+  const { const: _, enum: __, ...rest } = Object.fromEntries(sharedMembers) as Nested;
   const values = schemas.flatMap(schema => (schema as Nested).enum ?? [(schema as Nested).const]);
   return values.includes(undefined) || first.type === 'boolean' ? rest : { ...rest, enum: [...new Set(values)] };
 }
@@ -102,7 +102,7 @@ function common(schemas: readonly Schema[]): Schema {
 function listValues(description: string | undefined, values: readonly string[]): string {
   const quoted = values.map(value => `\`${value}\``);
   if (description !== undefined && quoted.every(name => description.includes(name))) return `${description} ${more}`;
-  return [description, `Today: ${quoted.join(', ')}. ${more}`].filter(part => part !== undefined).join(' ');
+  return [description, `Current values: ${quoted.join(', ')}. ${more}`].filter(part => part !== undefined).join(' ');
 }
 
 const more = 'Future versions may add values.';

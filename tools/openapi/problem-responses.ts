@@ -26,7 +26,7 @@ export function problemResponses(operation: BaseOperation): Record<string, Servi
 }
 
 /**
- * Returns the error response of a status, with an example of each case in English and one example in Portuguese.
+ * Returns the error response for a status, with an example of each case in English and one example in Portuguese.
  *
  * @param values - the values of the placeholders in the texts
  */
@@ -111,7 +111,7 @@ function exampleOf(
   };
 }
 
-/** Returns all errors of an operation, including those of every body and of every protected operation. */
+/** Returns all errors of an operation, including those that all bodies and all protected operations share. */
 function problemsOf({ access, takesBody, errors }: BaseOperation): ProblemTable {
   const listed = Object.fromEntries(errors.map(name => [name, allProblems[name]]));
   return access === 'public' ? listed : { ...(takesBody && bodyProblems), ...listed, ...protectedProblems };

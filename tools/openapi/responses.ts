@@ -16,13 +16,13 @@ interface MediaType {
   readonly examples?: Readonly<Record<string, Example>>;
 }
 
-/** Returns the responses of an operation, including those of the gateway, which have a different format. */
+/** Returns the responses of an operation and of the gateway, which uses a different format. */
 export function withGateway(own: Readonly<Record<string, ServiceResponse>>): Responses {
   const statuses = [...new Set([...Object.keys(own), ...Object.keys(gatewayMessages)])].sort();
   return Object.fromEntries(statuses.map(status => [status, responseOf(own[status], gatewayMessages[status])]));
 }
 
-/** Returns a response without those of the gateway. */
+/** Returns the service's response without the gateway's response. */
 export function serviceResponse(own: ServiceResponse): ResponseObject {
   return responseOf(own, undefined);
 }
@@ -60,7 +60,7 @@ export function shareResponses(all: Readonly<Record<string, Responses>>): {
 }
 
 /**
- * Returns the headers under `components` to which a text refers. A header that only some responses of a status have is a
+ * Returns the headers under `components` to which a text refers. A header that only some responses with a status have is a
  * separate, optional header.
  */
 export function sharedHeaders(text: string): Record<string, object> {
@@ -84,13 +84,13 @@ function responseOf(own: ServiceResponse | undefined, message: string | undefine
   const gateway = message === undefined ? undefined : gatewayContent(message);
   if (!own) {
     const described = headerReferences(gatewayHeaders, () => false);
-    return { description: `The gateway: ${message}.`, headers: described, content: bothForms(undefined, gateway) };
+    return { description: `From the gateway: ${message}.`, headers: described, content: bothForms(undefined, gateway) };
   }
   const { description, mediaType = gatewayType, schema, examples = {}, headers: names, links, sometimes = [] } = own;
   const described = headerReferences({ ...names, ...gatewayHeaders }, name => !gateway && !sometimes.includes(name));
   const content = schema && { [mediaType]: { schema, ...(Object.keys(examples).length > 0 && { examples }) } };
   return {
-    description: gateway ? `${description} Or the gateway: ${message}.` : description,
+    description: gateway ? `${description} From the gateway: ${message}.` : description,
     headers: described,
     ...((content || gateway) && { content: bothForms(content, gateway) }),
     ...(links && { links }),
@@ -120,12 +120,12 @@ function bothForms(
   own: Record<string, MediaType> | undefined,
   gateway: MediaType | undefined,
 ): Record<string, MediaType> {
-  const same = own?.[gatewayType];
-  if (!gateway || !same) return { ...own, ...(gateway && { [gatewayType]: gateway }) };
+  const ownContent = own?.[gatewayType];
+  if (!gateway || !ownContent) return { ...own, ...(gateway && { [gatewayType]: gateway }) };
   return {
     [gatewayType]: {
       schema: ref('OAuthOrGatewayError'), // errors of the API have another media type
-      examples: { ...same.examples, ...gateway.examples },
+      examples: { ...ownContent.examples, ...gateway.examples },
     },
   };
 }
@@ -136,7 +136,7 @@ function gatewayContent(message: string): MediaType {
 
 const gatewayType = 'application/json';
 
-/** Returns a name that consists of the status and its codes, and of the operation's id if the name already exists. */
+/** Returns a name that consists of the status and its codes. Appends the operation id if that name already exists. */
 function nameOf(status: string, { description }: ResponseObject, operationId: string, used: object): string {
   const codes = [...description.matchAll(/`([a-z_]+)`/g)].map(([, code]) => code);
   const name = [status, ...codes].join('.');

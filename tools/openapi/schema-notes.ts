@@ -7,7 +7,7 @@ import type { FunctionSchemaName, SchemaNote } from './schemas.ts';
 
 const url = {
   description:
-    'The destination of deliveries. It must be an `https` URL with port 443 or a port from 1024, and without a user name, password or fragment. The host is a public DNS name or a public IPv4 address. All its addresses must be public, and at least one must be IPv4.',
+    'The destination of deliveries. It must be an `https` URL with port 443 or a port of at least 1024, and without a user name, password or fragment. The host is a public DNS name or a public IPv4 address. All its addresses must be public, and at least one must be IPv4.',
   format: 'uri',
   maxLength: maximumUrlLength,
   examples: [examples.webhook.url],
@@ -23,17 +23,17 @@ const segredo = {
   examples: [examples.segredo],
 };
 const deliveryId = {
-  description: 'The id of the delivery. It is also the `webhook-id` header.',
+  description: 'The id of the delivery, which is also the value of the `webhook-id` header.',
   pattern: deliveryIdForm.source,
   examples: [examples.delivery.id],
 };
 const estadoOfDelivery = {
   description:
-    '`pendente`: The delivery waits for an attempt. `entregue`: The receiver responded with 2xx. `falhou`: All attempts failed, or 10 days have passed. `retida`: The webhook is suspended. Reactivate it, then start a replay. `cancelada`: The registration ended before the delivery was sent, or an operator suspended the webhook of a test.',
+    '`pendente`: The delivery waits for an attempt. `entregue`: The receiver responded with 2xx. `falhou`: All attempts failed, or 10 days have passed. `retida`: The webhook is suspended. Reactivate it, then start a replay. `cancelada`: The registration ended before the delivery was sent, or the delivery is a test and an operator suspended the webhook.',
 };
 const resultado = {
   description:
-    '`entregue`: The receiver responded with 2xx. `http`: It responded with another status. `tempo_esgotado`: It sent no complete headers in time. `conexao`, `tls`, `dns`: The service did not reach the receiver, see `detalhe`. `bloqueada`: The URL or an address of its host is not allowed. `lenta`: The attempt ended early, and was repeated immediately. `interno`: The service has an internal error, and the attempt does not count.',
+    '`entregue`: The receiver responded with 2xx. `http`: It responded with another status. `tempo_esgotado`: It did not send complete headers in time. `conexao`, `tls`, `dns`: The service could not reach the receiver. See `detalhe`. `bloqueada`: The URL or an address of its host is not allowed. `lenta`: The service ended the attempt early and repeated it immediately. `interno`: The service has an internal error, and the attempt does not count.',
 };
 const detalhe = {
   description: [
@@ -48,15 +48,15 @@ const webhook = {
   estado: { description: '`ativo`: The service sends events. `suspenso`: The service holds events.' },
   motivo_suspensao: {
     description:
-      'The reason for the suspension. `gone`: The receiver responded with 410. `sem_sucesso`: A delivery used all its attempts, or waited 10 days in the queue of slow receivers, and no delivery had succeeded for five days. `operador`: An operator suspended the webhook. Only an operator can reactivate it.',
+      'The reason for the suspension. `gone`: The receiver responded with 410. `sem_sucesso`: A delivery exhausted its attempts, or waited 10 days in the queue of slow receivers, and no delivery had succeeded for five days. `operador`: An operator suspended the webhook. Only an operator can reactivate it.',
   },
   falhando_desde: {
     description:
-      'The time of the first failed attempt, including a 410, since the registration, a new URL, a reactivation or a success. It is `null` if no attempt failed.',
+      'The time of the first failed attempt since the latest registration, new URL, reactivation or success. A 410 is also a failure. The value is `null` if no attempt failed.',
   },
   lento_desde: {
     description:
-      'The time since which this event uses the lane of slow receivers. The lane depends on account and event, so the time may be before `criado_em`.',
+      'The time at which this event moved to the lane for slow receivers. The lane depends on the account and the event, so the time may be before `criado_em`.',
   },
   segredos_anteriores: { description: 'The replaced secrets that still sign, latest first. There are at most four.' },
 };
@@ -69,11 +69,11 @@ const delivery = {
   ultimo_status: { description: 'The status code of the latest attempt, or `null` without a response.' },
 };
 const range = {
-  desde: { format: 'date-time', pattern: undefined, description: 'The start of the period of acceptance.' },
+  desde: { format: 'date-time', pattern: undefined, description: 'The start of the acceptance period, inclusive.' },
   ate: {
     format: 'date-time',
     pattern: undefined,
-    description: 'The end of the period of acceptance, exclusive.',
+    description: 'The end of the acceptance period, exclusive.',
   },
 };
 const problem = {
@@ -82,7 +82,7 @@ const problem = {
   detail: { description: 'The problem and its solution.' },
   code: { description: 'The code of the error. Each operation lists its codes. Future versions may add codes.' },
   requisicao: {
-    description: 'The id of the request for support, which is also in the header `apigw-requestid`.',
+    description: 'The request id, for support. The header `apigw-requestid` also contains it.',
     examples: ['AbCdEfGhIjKlMnO='],
   },
 };
@@ -96,14 +96,14 @@ export const notes = {
     properties: { url, autorizacao },
   },
   SecretRotation: {
-    properties: { imediato: { description: 'True to end the replaced secrets now instead of after 24 hours.' } },
+    properties: { imediato: { description: 'True to revoke the replaced secrets now instead of after 24 hours.' } },
   },
   ReplayRequest: {
     properties: { ...range, estado: { description: 'The state of the deliveries to send again.' } },
   },
   ReplacedSecret: {
     description: 'A replaced signing secret that still signs.',
-    properties: { valido_ate: { description: 'The time until which it signs.' } },
+    properties: { valido_ate: { description: 'The time at which it stops signing.' } },
   },
   Webhook: { description: 'A webhook. It never contains `autorizacao` or a secret.', properties: webhook },
   RegisteredWebhook: { description: 'A new webhook, with its signing secret.', properties: { ...webhook, segredo } },
@@ -111,18 +111,16 @@ export const notes = {
     properties: {
       webhooks: { description: 'The webhooks, sorted by `evento`. There is at most one for each event.' },
       eventos_sem_webhook: {
-        description:
-          'The events that arrived without a webhook within 30 days and still have no webhook, sorted by `evento`.',
+        description: 'The events that arrived within the last 30 days and have no webhook, sorted by `evento`.',
       },
     },
   },
   EventWithoutWebhook: {
-    description: 'An event that arrived without a webhook and still has no webhook.',
+    description: 'An event that arrived recently and has no webhook.',
     properties: {
       evento: { description: 'The name of the event.' },
       ultimo_em: {
-        description:
-          'The hour in which the event last arrived without a webhook. The service drops events without a webhook.',
+        description: 'The time at which the service last dropped the event, accurate to the hour.',
       },
     },
   },
@@ -142,7 +140,7 @@ export const notes = {
     },
   },
   Attempt: {
-    description: 'An attempt of a delivery. It is a POST, or the reason why the service sent none.',
+    description: 'A delivery attempt. It is a POST, or the reason why the service did not send one.',
     properties: {
       numero: { description: 'The number of the attempt. The first attempt is 1.' },
       iniciada_em: { description: 'The start of the attempt.' },
@@ -152,13 +150,13 @@ export const notes = {
       status: { description: 'The status code of the response, or `null` without a response.' },
       resposta: {
         description:
-          'The first 1,024 bytes of the response, decoded with the declared charset or UTF-8. For a compressed response, only the encoding and the size, such as `[gzip, 512 bytes]` or `[gzip, over 1024 bytes]`. `***` replaces the value of `autorizacao`. It is `null` without a response, and 60 days after the attempt.',
+          'The first 1,024 bytes of the response, decoded with the declared charset or UTF-8. For a compressed response, only the encoding and the size, such as `[gzip, 512 bytes]` or `[gzip, over 1024 bytes]`. `***` replaces the value of `autorizacao`. The value is `null` without a response, or after 60 days.',
       },
     },
   },
   DeliveryPage: {
     properties: {
-      entregas: { description: 'The deliveries. A page may have fewer than `limite`, or none, before a next page.' },
+      entregas: { description: 'The deliveries. There may be fewer than `limite`, even if a next page exists.' },
       proximo_cursor: { description: 'The `cursor` of the next page, or `null` on the last page.' },
     },
   },
@@ -166,7 +164,8 @@ export const notes = {
   Replay: {
     properties: {
       estado: {
-        description: '`em_andamento`: It is running. `concluido`: It is complete. `cancelado`: It was cancelled.',
+        description:
+          '`em_andamento`: The replay is running. `concluido`: It is complete. `cancelado`: It is cancelled.',
       },
       id: { pattern: replayIdForm.source, examples: [examples.replay.id] },
       enviadas: { description: 'The number of deliveries that the replay has queued.' },
@@ -174,20 +173,20 @@ export const notes = {
   },
   Problem: {
     description:
-      'The reason why a request was rejected (RFC 9457). `code` is for programs, and `detail` is for people.',
+      'The reason why the service rejected a request (RFC 9457). `code` is for programs, and `detail` is for people.',
     properties: problem,
   },
   ValidationProblem: {
-    description: 'The reason why the service rejected a request, with all problems of the request.',
-    properties: { ...problem, errors: { description: 'All problems of the request.', minItems: 1 } },
+    description: 'The reason why the service rejected a request, with all problems in the request.',
+    properties: { ...problem, errors: { description: 'All problems in the request.', minItems: 1 } },
   },
   Finding: {
-    description: 'A problem of a request.',
+    description: 'A problem in a request.',
     properties: {
       pointer: { description: 'The location in the body, as a JSON Pointer (RFC 6901). The body itself is `""`.' },
-      parameter: { description: 'The query parameter, instead of `pointer`.' },
+      parameter: { description: 'The query parameter. It replaces `pointer`.' },
       code: { description: 'The code of the problem.' },
-      detail: { description: 'The problem of the value and its solution.' },
+      detail: { description: 'The problem with the value, and its solution.' },
     },
   },
   TokenResponse: {

@@ -19,7 +19,7 @@ export type SchemaNote = {
   readonly [member: string]: unknown;
 };
 
-/** Returns the schemas of the functions with their notes. Requests of {base_url} reject unknown fields, and responses may have them. */
+/** Returns the schemas of the functions with their notes. Request schemas reject unknown fields, and response schemas allow them. */
 export function describedSchemas(
   notes: Readonly<Partial<Record<FunctionSchemaName, SchemaNote>>>,
 ): Record<string, Schema> {

@@ -18,21 +18,21 @@ export interface StageUrls {
  */
 export function writeStageDocuments(folder: string, urls: StageUrls, prefix = ''): ReadonlyMap<string, string> {
   mkdirSync(folder, { recursive: true });
-  const written = new Map<string, string>();
+  const texts = new Map<string, string>();
   try {
     for (const name of names) {
-      const text = readFileSync(path.join(published, name), 'utf8')
+      const text = readFileSync(path.join(publishedFolder, name), 'utf8')
         .replaceAll(exampleUrls.auth, withoutSlash(urls.auth))
         .replaceAll(exampleUrls.base, withoutSlash(urls.base));
       const file = path.join(folder, `${prefix}${name}`);
       writeFileSync(file, text);
-      written.set(file, text);
+      texts.set(file, text);
     }
   } catch (error) {
-    removeStageDocuments(written);
+    removeStageDocuments(texts);
     throw error;
   }
-  return written;
+  return texts;
 }
 
 /** Removes the documents. Files that another program has overwritten remain. */
@@ -42,7 +42,7 @@ export function removeStageDocuments(documents: ReadonlyMap<string, string>): vo
   }
 }
 
-const published = path.join(import.meta.dirname, '../../docs/api');
+const publishedFolder = path.join(import.meta.dirname, '../../docs/api');
 
 const names = ['auth.openapi.json', 'webhooks.openapi.json'];
 

@@ -1,7 +1,7 @@
 /**
  * Rejects unsafe patterns. A pattern must match in linear time, and have the same meaning in JavaScript, Python and JSON
- * Schema. It must be a sequence of ASCII characters and classes between `^` and `$`, each with an optional count. The next
- * character must decide whether a count ends.
+ * Schema. It must be a sequence of ASCII characters and classes between `^` and `$`, each with an optional quantifier. The next
+ * character must decide whether a repetition ends.
  *
  * @throws if the pattern is unsafe
  */
@@ -15,12 +15,12 @@ function faultOf(source: string, flags: string): string | undefined {
   const [, inner] = /^\^(.+)\$$/.exec(source) ?? [];
   if (inner === undefined) return 'does not start with ^ and end with $';
   const parts = partsOf(inner);
-  if (!parts) return 'contains more than ASCII characters and classes with a count, or \\, ^, [, &, | or ~ in a class';
+  if (!parts) return 'contains more than ASCII characters, classes and quantifiers, or \\, ^, [, &, | or ~ in a class';
   const at = parts.findIndex((_, index) => isAmbiguous(parts, index));
   return at === -1 ? undefined : `is ambiguous: the part after "${parts[at]?.text}" may continue it`;
 }
 
-/** A character or a class, and its count. */
+/** A character or a class, and its quantifier. */
 interface Part {
   readonly text: string;
   readonly characters: ReadonlySet<string>;
@@ -42,8 +42,8 @@ function partsOf(inner: string): readonly Part[] | undefined {
 const memberOfClass = "[ !-%'-,.-Z_-z{}]";
 const membersOfClass = `-?(?:${memberOfClass}(?:-${memberOfClass})?)+-?`;
 const singleCharacter = '[ !"#%&\',0-9:;<=>@A-Z_`a-z~-]';
-const count = '[?*+]|\\{[0-9]+(?:,[0-9]*)?\\}';
-const part = new RegExp(`(?:\\[(${membersOfClass})\\]|(${singleCharacter}))(${count})?`, 'g');
+const quantifier = '[?*+]|\\{[0-9]+(?:,[0-9]*)?\\}';
+const part = new RegExp(`(?:\\[(${membersOfClass})\\]|(${singleCharacter}))(${quantifier})?`, 'g');
 
 function charactersOf(classMembers: string): readonly string[] {
   const isIn = new RegExp(`[${classMembers}]`);

@@ -39,7 +39,7 @@ export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
       required: true,
       schema: 'WebhookRegistration',
       examples: {
-        plain: { summary: 'Without autorizacao', value: { evento: webhook.evento, url: webhook.url } },
+        plain: { summary: 'Without `autorizacao`', value: { evento: webhook.evento, url: webhook.url } },
         autorizacao: {
           summary: 'With `autorizacao`',
           value: { evento: webhook.evento, url: webhook.url, autorizacao: 'Bearer our-own-secret' },
@@ -69,7 +69,7 @@ export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
     tag: 'Webhooks',
     summary: 'Replace a webhook',
     description:
-      'Replaces the URL and `autorizacao`, but not the signing secret. A new URL ends the suspensions `gone` and `sem_sucesso`, and resets `falhando_desde`. The same URL does not. The service sends pending deliveries to the new URL.',
+      'Replaces the URL and `autorizacao`, but not the signing secret. A new URL ends the suspensions `gone` and `sem_sucesso`, and resets `falhando_desde`. The same URL has no effect. The service sends pending deliveries to the new URL.',
     body: {
       required: true,
       schema: 'WebhookReplacement',
@@ -86,18 +86,18 @@ export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
   deleteWebhook: {
     tag: 'Webhooks',
     summary: 'Delete a webhook',
-    description: 'Deletes the webhook of an event. Pending deliveries are not sent. You can still read the history.',
+    description: 'Deletes the webhook of an event and cancels its pending deliveries. You can still read the history.',
     success: { status: 204, description: 'The webhook is deleted.' },
   },
   rotateSecret: {
     tag: 'Webhooks',
-    summary: 'Get a new signing secret',
+    summary: 'Rotate the signing secret',
     description:
-      'Creates a signing secret, which only this response contains. The replaced secret also signs for 24 hours, so each delivery has a signature of each secret. At most four replaced secrets sign.',
+      'Creates a signing secret, which only this response contains. The replaced secret also signs for 24 hours, so each delivery has a signature for each active secret. At most four replaced secrets can be active.',
     body: {
       required: false,
       schema: 'SecretRotation',
-      examples: { now: { summary: 'End the replaced secrets now', value: { imediato: true } } },
+      examples: { now: { summary: 'Revoke the replaced secrets now', value: { imediato: true } } },
     },
     success: {
       status: 201,
@@ -111,7 +111,7 @@ export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
     tag: 'Webhooks',
     summary: 'End a suspension',
     description:
-      'Reactivates a suspended webhook. It does not change an active webhook. Deliveries stay `retida` until you replay them.',
+      'Reactivates a suspended webhook, and does not change an active one. Deliveries stay `retida` until you replay them.',
     success: {
       status: 200,
       description: 'The active webhook.',

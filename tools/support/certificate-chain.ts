@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
-/** A key for the certificates of a chain. It needs no private part, because verifying an invalid signature costs as much as a valid one. */
+/** A key for the certificates in a chain. It needs no private part, because verifying an invalid signature costs as much as a valid one. */
 export interface ChainKey {
   /** The SubjectPublicKeyInfo (RFC 5280 section 4.1). */
   readonly publicKey: Buffer;
@@ -10,7 +10,7 @@ export interface ChainKey {
   sign(content: Buffer): Buffer;
 }
 
-/** Returns an RSA key of random digits. The cost of verifying a signature grows with the size of the exponent. */
+/** Returns an RSA key with random digits. The cost of verifying a signature increases with the size of the exponent. */
 export function randomRsaKey(bits: number, exponent: Buffer): ChainKey {
   return {
     publicKey: sequence(
@@ -57,7 +57,7 @@ export function makeSignedChain(host: string, length: number, key: ReturnType<ty
       publicKey: key.publicKey,
       issuer: key,
       issuerNumber: Math.min(serial + 1, length - 1),
-      extension: Buffer.concat([serial === 0 ? names : isAuthority, padding(serial === 0 ? usual + more : usual)]),
+      extension: Buffer.concat([serial === 0 ? names : isAuthority, padding(typicalSize + (serial === 0 ? more : 0))]),
     }),
   );
   return {
@@ -93,14 +93,14 @@ export function makeChain(host: string, bytes: number, makeKey: () => ChainKey) 
   };
 }
 
-function certificate(of: {
+function certificate(fields: {
   serial: number;
   publicKey: Buffer;
   issuer: ChainKey;
   issuerNumber?: number;
   extension: Buffer;
 }): Buffer {
-  const { serial, publicKey, issuer, issuerNumber = serial + 1, extension } = of;
+  const { serial, publicKey, issuer, issuerNumber = serial + 1, extension } = fields;
   const content = sequence(
     tagged(0xa0, integer(Buffer.of(2))), // version 3
     integer(Buffer.of(serial)),
@@ -154,8 +154,8 @@ const emptyBuffer = Buffer.alloc(0);
 const sha256WithRsa = sequence(objectId('2a864886f70d01010b'), asnNull);
 const isTrue = Buffer.of(1, 1, 0xff);
 const isAuthority = sequence(objectId('551d13'), isTrue, octets(sequence(isTrue))); // basicConstraints, critical
-/** Returns an unknown extension with a content of `bytes` bytes. */
+/** Returns an unknown extension with `bytes` bytes of content. */
 const padding = (bytes: number) => sequence(objectId('2b060104018200'), octets(Buffer.alloc(bytes)));
 
-/** The typical size of key ids, policies, list URLs and timestamps (RFC 6962) in a certificate of a public authority, in bytes. */
-const usual = 700;
+/** The typical size in bytes of key ids, policies, list URLs and timestamps (RFC 6962) in a certificate from a public authority. */
+const typicalSize = 700;

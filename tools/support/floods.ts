@@ -4,7 +4,7 @@ import type { Act, HostileConnection } from './hostile-tls.ts';
 import { listen } from './listen.ts';
 import { type RecordWriter, sessionTicket } from './tls-records.ts';
 
-/** Traffic that costs the service more than the receiver that sends it. */
+/** Traffic that costs the service more than it costs the receiver that sends it. */
 export interface Flood {
   readonly name: string;
   /** Creates the bytes that the receiver sends repeatedly. */
@@ -28,9 +28,9 @@ const noContent = 'HTTP/1.1 204 No Content\r\n\r\n';
 /** Floods before the last header, in a body, and on idle connections. */
 export const floods: readonly Flood[] = [
   { name: 'KeyUpdates', burst: keyUpdates },
-  { name: 'KeyUpdates that request one back', burst: requestedKeyUpdates },
-  { name: 'KeyUpdates that request one back, in a body', burst: requestedKeyUpdates, first: openBody },
-  { name: 'KeyUpdates that request one back, idle', burst: requestedKeyUpdates, first: noContent, whenIdle: true },
+  { name: 'KeyUpdates that request a KeyUpdate', burst: requestedKeyUpdates },
+  { name: 'KeyUpdates that request a KeyUpdate, in a body', burst: requestedKeyUpdates, first: openBody },
+  { name: 'KeyUpdates that request a KeyUpdate, idle', burst: requestedKeyUpdates, first: noContent, whenIdle: true },
   { name: 'empty records', burst: emptyRecords },
   { name: 'empty records, in a body', burst: emptyRecords, first: openBody },
   { name: 'records of one byte', burst: records => times(20, () => records.record('data', Buffer.from('\n'))) },
@@ -43,9 +43,9 @@ export const floods: readonly Flood[] = [
     name: '103 Early Hints',
     burst: records => text(records, 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'.repeat(50)),
   },
-  { name: 'line ends', burst: records => text(records, '\r\n'.repeat(8_000)) },
+  { name: 'line breaks', burst: records => text(records, '\r\n'.repeat(8_000)) },
   {
-    name: 'requests to renegotiate, 4,000 in a record',
+    name: 'renegotiation requests, 4,000 in a record',
     burst: records => records.record('handshake', Buffer.alloc(16_000)),
     version: 'TLSv1.2',
   },
@@ -64,7 +64,7 @@ export async function sendFlood({ records, write, isOpen }: HostileConnection, b
   }
 }
 
-/** Returns the reaction to a request that sends a flood. */
+/** Returns an `Act` that sends a flood after a request. */
 export function playFlood({ burst, first, whenIdle }: Flood): Act {
   return async connection => {
     if (first !== undefined) await connection.write(text(connection.records, first));

@@ -23,7 +23,7 @@ export interface HostileIdentity {
   readonly key: string;
   readonly certificate: string;
   readonly version?: 'TLSv1.2' | 'TLSv1.3';
-  /** The maximum content of a plain handshake record in bytes. Larger records are split. */
+  /** The maximum content of a plaintext handshake record in bytes. Larger records are split. */
   readonly fragment?: number;
 }
 
@@ -55,7 +55,7 @@ export async function startHostileReceiver(act: Act, identity: HostileIdentity):
         sockets.delete(socket);
         closed.resolve();
       });
-    shakeHands(socket.setNoDelay(), secureContext, act, fragment);
+    performHandshake(socket.setNoDelay(), secureContext, act, fragment);
   });
   return {
     port: await listen(server),
@@ -67,21 +67,21 @@ export async function startHostileReceiver(act: Act, identity: HostileIdentity):
   };
 }
 
-function shakeHands(socket: Socket, secureContext: SecureContext, act: Act, fragment: number): void {
+function performHandshake(socket: Socket, secureContext: SecureContext, act: Act, fragment: number): void {
   let firstFlight = Buffer.alloc(0);
-  /** Discards what Node writes after the client's Finished, because its TLS 1.3 session tickets would use sequence numbers. */
-  let isOurs = false;
+  /** True after the client's Finished in TLS 1.3. Node's session tickets are then discarded, because they would use sequence numbers. */
+  let isDiscarding = false;
   const stream = new Duplex({
     read: () => undefined,
     write(chunk: Buffer, _encoding, callback) {
-      if (isOurs) return callback();
+      if (isDiscarding) return callback();
       firstFlight = Buffer.concat([firstFlight, chunk]);
       socket.write(fragmented(chunk, fragment), callback);
     },
   });
   const tls = new TLSSocket(stream, { isServer: true, secureContext });
   socket.on('data', chunk => {
-    isOurs ||= firstFlight.length > 0 && tls.getProtocol() === 'TLSv1.3';
+    isDiscarding ||= firstFlight.length > 0 && tls.getProtocol() === 'TLSv1.3';
     stream.push(chunk);
   });
   socket.on('close', () => stream.destroy());
@@ -114,7 +114,7 @@ function shakeHands(socket: Socket, secureContext: SecureContext, act: Act, frag
   }
 }
 
-/** Splits the plain handshake records at the start of a chunk. */
+/** Splits the plaintext handshake records at the start of a chunk. */
 function fragmented(chunk: Buffer, maxLength: number): Buffer {
   if (chunk[0] !== handshakeType || maxLength === Number.POSITIVE_INFINITY) return chunk;
   const end = headerLength + chunk.readUInt16BE(3);

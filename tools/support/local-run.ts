@@ -33,7 +33,7 @@ export interface LocalOutputs {
   readonly OperationsTopicArn: string;
 }
 
-/** A local run for a single process. */
+/** A local run that belongs to the calling process. */
 export interface LocalRun {
   readonly outputs: LocalOutputs;
   readonly outputsFile: string;
@@ -47,7 +47,7 @@ export interface LocalRun {
 }
 
 /**
- * Starts a local run on free ports. Until it resolves, the run calls only the function that creates the keys.
+ * Starts a local run on free ports. Until the promise resolves, the run invokes only the function that creates the keys.
  *
  * @throws if the run ends before it is ready
  */
@@ -72,7 +72,7 @@ export async function startLocalRun(...options: string[]): Promise<LocalRun> {
   return { outputs, outputsFile, logFile, readyMs, processId, stop };
 }
 
-/** Spawns a local run on free ports. It writes its log to a folder, and also its outputs when it is ready. */
+/** Spawns a local run on free ports. The run writes its log to a folder and, when it is ready, its outputs. */
 export function spawnLocalRun(folder: string, ...options: string[]) {
   const outputsFile = path.join(folder, 'outputs.json');
   const logFile = path.join(folder, 'run.log');

@@ -95,7 +95,7 @@ export function makeServiceClient({ AuthUrl, BaseUrl }: Record<'AuthUrl' | 'Base
 }
 
 async function send(url: string, request: RequestInit): Promise<ApiResponse> {
-  const signal = AbortSignal.timeout(30_000); // the gateway itself waits for a starting function
+  const signal = AbortSignal.timeout(30_000); // the gateway also waits 30 s for a function
   const response = await fetch(url, { ...request, redirect: 'error', signal });
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, json: parseJson(text) };

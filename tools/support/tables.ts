@@ -36,7 +36,7 @@ export function tableDefinition(name: TableName): TableDefinition {
 }
 
 /**
- * A copy of the keys and indexes of the data stack, which takes seconds to synthesise. `test/infra/resources.test.ts`
+ * A copy of the keys and indexes in the data stack, which takes seconds to synthesise. `test/infra/resources.test.ts`
  * compares the copy with the stack.
  */
 const tables = [

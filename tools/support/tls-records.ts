@@ -11,7 +11,7 @@ export interface RecordWriter {
 /** The content type of a record (RFC 8446 section 5.1). */
 type ContentType = keyof typeof contentTypes;
 
-/** Creates the writer of a connection with TLS_AES_128_GCM_SHA256. `firstSecret` is the server's first application traffic secret. */
+/** Creates the writer for a connection with TLS_AES_128_GCM_SHA256. `firstSecret` is the server's first application traffic secret. */
 export function makeTls13Writer(firstSecret: Buffer): RecordWriter {
   let secret = firstSecret;
   let keys = keysOf(secret);
@@ -39,8 +39,8 @@ export function makeTls13Writer(firstSecret: Buffer): RecordWriter {
 }
 
 /**
- * Creates the writer of the records after the server's Finished, for TLS 1.2 with ECDHE-ECDSA-AES128-GCM-SHA256 (RFC 5246
- * section 6.3, RFC 5288 section 3).
+ * Creates the writer for the records that follow the server's Finished, in TLS 1.2 with ECDHE-ECDSA-AES128-GCM-SHA256
+ * (RFC 5246 section 6.3, RFC 5288 section 3).
  */
 export function makeTls12Writer(masterSecret: Buffer, clientRandom: Buffer, serverRandom: Buffer): RecordWriter {
   const block = expandTls12(masterSecret, 'key expansion', Buffer.concat([serverRandom, clientRandom]), 40);
@@ -50,12 +50,12 @@ export function makeTls12Writer(masterSecret: Buffer, clientRandom: Buffer, serv
 
   return {
     record(type, content) {
-      const explicit = Buffer.alloc(8);
-      explicit.writeUInt32BE(sequence, 4);
+      const explicitNonce = Buffer.alloc(8);
+      explicitNonce.writeUInt32BE(sequence, 4);
       sequence += 1;
-      const additional = Buffer.concat([explicit, headerOf(type, content.length)]);
-      const encrypted = encrypt(key, Buffer.concat([salt, explicit]), additional, content);
-      return Buffer.concat([headerOf(type, explicit.length + encrypted.length), explicit, encrypted]);
+      const additionalData = Buffer.concat([explicitNonce, headerOf(type, content.length)]);
+      const encrypted = encrypt(key, Buffer.concat([salt, explicitNonce]), additionalData, content);
+      return Buffer.concat([headerOf(type, explicitNonce.length + encrypted.length), explicitNonce, encrypted]);
     },
     keyUpdate() {
       throw new Error('TLS 1.2 has no KeyUpdate.');
@@ -98,7 +98,7 @@ function expandTls12(secret: Buffer, label: string, random: Buffer, length: numb
   return expanded.subarray(0, length);
 }
 
-/** Computes HMAC-SHA-256 (RFC 2104) with two hashes. Node's own HMAC is several times slower, which would limit floods. */
+/** Computes HMAC-SHA-256 (RFC 2104) with two hashes. Node's HMAC is several times slower, and would limit floods. */
 function hmac(key: Buffer, data: Buffer): Buffer {
   const inner = Buffer.alloc(blockLength, 0x36);
   const outer = Buffer.alloc(blockLength, 0x5c);

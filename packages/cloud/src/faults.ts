@@ -1,12 +1,12 @@
 import type { SeededRandom } from './seeded-random.ts';
 import { ServiceError, throttled } from './service-error.ts';
 
-/** The outcome of an attempt of a call. */
+/** The outcome of a call attempt. */
 export type CallOutcome =
   | 'fine'
-  /** The service throttles the call. Of a DynamoDB batch it executes a part. */
+  /** The service throttles the call, but executes a part of a DynamoDB batch. */
   | 'throttled'
-  /** The service returns an internal error (500). Of a DynamoDB batch it executes a part, and otherwise nothing. */
+  /** The service returns an internal error (500), but executes a part of a DynamoDB batch. */
   | 'failed'
   /** The request is lost before it reaches the service. */
   | 'request_lost'
@@ -26,14 +26,14 @@ interface CallAttempt {
   readonly resource: string;
 }
 
-/** The share of attempts with each outcome, from 0 to 1. `failed` applies to all services, `sns.failed` to one service. */
+/** The share of attempts with each outcome, from 0 to 1. `failed` applies to all services, and `sns.failed` only to SNS. */
 export type FaultRates = Readonly<Record<string, number>>;
 
-/** The faults of a cloud in real or virtual time. */
+/** The faults that a cloud injects, in real or virtual time. */
 export interface FaultPlan {
   /** The shares that always apply. */
   readonly shares?: FaultRates;
-  /** Periods with additional faults of one service, or of one of its resources. */
+  /** Periods with additional faults in one service or resource. */
   readonly outages?: readonly Outages[];
   /** The share of batch entries, including sent messages, that a queue rejects individually. */
   readonly refusedEntries?: number;
@@ -58,10 +58,10 @@ interface Outages {
 /** Decides which faults occur. */
 export type Faults = ReturnType<typeof makeFaults>;
 
-/** The faults of queues. */
+/** The faults that affect queues. */
 export type QueueFaults = Pick<Faults, 'isRedelivered' | 'isEntryRejected'>;
 
-/** Creates the faults of a plan. */
+/** Creates a fault injector for a plan. */
 export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: string) => SeededRandom) {
   const random = randomOf('faults');
   const outages = (plan.outages ?? []).map((outage, index) => {
@@ -73,7 +73,7 @@ export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: 
     outcomeOf,
     /** Returns the additional latency of a slow call, in milliseconds. */
     slowness: () => random.number() * maxSlowness,
-    /** Returns whether a fault of a batch affects an entry. It affects each entry with a probability of 50%. */
+    /** Returns whether a batch fault affects an entry. The probability is 50%. */
     affectsEntry: () => random.happens(0.5),
     isEntryRejected: () => !isOver && random.happens(plan.refusedEntries),
     isRedelivered: () => !isOver && random.happens(plan.copies),
@@ -85,8 +85,8 @@ export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: 
 
   function outcomeOf(call: CallAttempt): CallOutcome {
     if (isOver) return 'fine';
-    const chosen = plan.outcomeOf?.(call);
-    if (chosen) return chosen;
+    const override = plan.outcomeOf?.(call);
+    if (override) return override;
     for (const { service, resource = call.resource, starts, length, shares } of outages) {
       if (service !== call.service || resource !== call.resource) continue;
       if (!starts.some(moment => moment <= now() && now() < moment + length)) continue;
@@ -108,7 +108,7 @@ export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: 
   }
 }
 
-/** Returns the error response of a service, if the outcome is an error response. */
+/** Returns the error of the service, if the outcome is an error response. */
 export function errorOf(outcome: CallOutcome, service: string): ServiceError | undefined {
   if (outcome === 'throttled') return throttled(service);
   if (outcome !== 'failed') return undefined;

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 export type SeededRandom = ReturnType<typeof makeSeededRandom>;
 
 /**
- * Creates a stream of random numbers. Each user has a stream with its own name, so additional draws do not affect other
- * users. The generator is sfc32. Its initial state is a hash of the seed and the name.
+ * Creates a stream of random numbers. Each consumer has a stream with its own name, so additional draws do not affect
+ * other consumers. The generator is sfc32. Its initial state is a hash of the seed and the name.
  */
 export function makeSeededRandom(seed: number, name: string) {
   const state = createHash('sha256').update(`${seed}/${name}`).digest();

@@ -1,4 +1,4 @@
-/** An error of a service, as the SDK throws it. The name identifies the error, and the caller adds `$metadata`. */
+/** A service error, as the SDK throws it. `name` identifies the error, and the caller adds `$metadata`. */
 export class ServiceError extends Error {
   readonly $fault: 'client' | 'server';
 
@@ -9,7 +9,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** Creates a service's throttling error. Each service has a different name for it. */
+/** Creates the throttling error of a service. Its name depends on the service. */
 export function throttled(service: string): ServiceError {
   return new ServiceError(throttlingNames.get(service) ?? 'ThrottlingException', 'Rate exceeded');
 }

@@ -42,7 +42,7 @@ export function makeTopics(
   };
   return { perform, execute };
 
-  /** Executes a command of the SDK. @throws {ServiceError} if SNS rejects it */
+  /** Executes an SDK command. @throws {ServiceError} if SNS rejects it */
   function execute(command: { readonly input: object }): object {
     return perform(command.constructor.name.replace(/Command$/, ''), command.input);
   }

@@ -10,7 +10,7 @@ export type Clock = Pick<VirtualTime, 'now' | 'at' | 'after'>;
 /**
  * Creates virtual time. All promises of an event settle before the next event runs.
  *
- * @param afterEach - is called when the promises of an event have settled
+ * @param afterEach - called after each event, when its promises have settled
  */
 export function makeTime(start: number, afterEach: () => void = () => undefined) {
   const scheduled = makeHeap<ScheduledEvent>(isBefore);
@@ -20,12 +20,12 @@ export function makeTime(start: number, afterEach: () => void = () => undefined)
   return { now: () => current, at, after, runUntil, runUntilTrue };
 
   /**
-   * Schedules an event after all events of the same time. Returns a function that cancels it.
+   * Schedules an event, which runs after all earlier events for the same time. Returns a function that cancels it.
    *
    * @param isQuiet - true if the event settles no promise, so the clock need not wait for promises
    */
   function at(moment: number, act: () => void, isQuiet = false): () => void {
-    if (Number.isNaN(moment)) throw new RangeError('An event needs a time.');
+    if (Number.isNaN(moment)) throw new RangeError('The time of an event must be a number.');
     const event: ScheduledEvent = { moment: Math.max(moment, current), order: order++, isQuiet, act };
     scheduled.push(event);
     return function cancel() {

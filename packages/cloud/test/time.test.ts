@@ -40,7 +40,7 @@ it.each<[string, () => Promise<unknown>]>([
     },
   ],
   [
-    'work on threads of Node',
+    "work on Node's threads",
     async () => {
       for (let step = 0; step < 20; step += 1) await subtle.digest('SHA-256', Buffer.alloc(1e5));
     },
@@ -54,7 +54,7 @@ it.each<[string, () => Promise<unknown>]>([
   expect(said).toEqual(['settled', 'next']);
 });
 
-it('does not wait for synchronous work, for which Node reports no end', { timeout: 2_000 }, async () => {
+it('does not wait for synchronous jobs, whose end Node does not report', { timeout: 2_000 }, async () => {
   const jobs: object[] = []; // a reference prevents garbage collection, at which Node would report the end of a job
   const hook = createHook({ init: (_id, type, _trigger, job) => void (type === 'SCRYPTREQUEST' && jobs.push(job)) });
   hook.enable();

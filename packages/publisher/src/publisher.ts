@@ -1,16 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 
-/** A business event. Its numbers must be whole numbers from 1 to 2^53 - 1. */
+/** A business event. Its numeric fields must be whole numbers from 1 to 2^53 - 1. */
 export type BusinessEvent = { [Name in EventName]: EventOf<Name> }[EventName];
 
 export type EventName = keyof typeof eventFields;
 
 type EventOf<Name extends EventName> = {
-  /** The id of the account that the event belongs to. */
+  /** The id of the account to which the event belongs. */
   readonly id_conta: string;
   readonly event: Name;
-  /** Your own id of the event. Emissor delivers only one of several events with the same account, name and id. @default - a random UUID */
+  /** Your id for the event. Emissor delivers only one of several events with the same account, name and id. @default - a random UUID */
   readonly id?: string | undefined;
 } & { readonly [Field in (typeof eventFields)[Name][number]]: number };
 
@@ -19,13 +19,13 @@ export interface SentEvent {
   readonly id: string;
   /** The `webhook-id` header of the event's deliveries. */
   readonly webhookId: string;
-  /** The queue's id of the message. */
+  /** The id that the queue assigned to the message. */
   readonly messageId: string;
 }
 
 /**
  * The result of publishing one of several events. `failed` means that the queue rejected the event or did not respond. It is
- * safe to publish the event again with this `id`. `code` is an error code of SQS, of the network or of the SDK.
+ * safe to publish the event again with this `id`. `code` is an error code from SQS, the network or the SDK.
  */
 export type Result =
   | ({ readonly status: 'sent' } & SentEvent)
@@ -38,7 +38,7 @@ export type Publisher = ReturnType<typeof createPublisher>;
  * Creates a publisher.
  *
  * @param options.queueUrl - the service's output `EventsQueueUrl`
- * @param options.client - the SQS client. The default client uses the settings of the environment and waits at most 10 s for a response
+ * @param options.client - the SQS client. The default client uses the environment's settings and waits at most 10 s for a response
  * @throws {TypeError} if `queueUrl` is not a URL
  */
 export function createPublisher(options: { readonly queueUrl: string | undefined; readonly client?: SQSClient }) {
@@ -79,7 +79,7 @@ export function createPublisher(options: { readonly queueUrl: string | undefined
   }
 }
 
-/** Returns the problems of an event as `field: reason`. They never contain values of the event. */
+/** Returns the problems in an event, each as `field: reason`. They never contain values from the event. */
 export function findingsOf(event: unknown): readonly string[] {
   if (typeof event !== 'object' || event === null || Array.isArray(event)) return ['the event must be an object'];
   const { event: name, ...values }: Readonly<Record<string, unknown>> = { ...event };
@@ -117,7 +117,7 @@ function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Returns the code or the name of an error. The message is omitted because it may contain the event. */
+/** Returns the code or name of an error, but not its message, which may contain the event. */
 function codeOf(error: { readonly name: string; readonly code?: string }): string {
   return error.code ?? error.name;
 }

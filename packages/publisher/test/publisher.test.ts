@@ -10,7 +10,7 @@ interface Entry {
   readonly MessageGroupId: string;
 }
 
-/** Creates a publisher with a stub of the queue. Also returns the entries of each request. */
+/** Creates a publisher with a stub queue. Also returns the entries of each request. */
 function publisherTo(respond: (entries: readonly Entry[]) => object = acceptAll) {
   const requests: (readonly Entry[])[] = [];
   const client = new SQSClient({ region: 'us-east-1', credentials: { accessKeyId: 'test', secretAccessKey: 'test' } });
@@ -87,26 +87,23 @@ describe('publish', () => {
 });
 
 describe('publishAll', () => {
-  it.each([0, 1, 10, 11, 95])(
-    'sends %i events, ten per request, and returns the results in their order',
-    async count => {
-      const { publishAll, requests } = publisherTo();
-      expect(await publishAll(events(count))).toEqual(
-        events(count).map(({ id, id_demanda }, at) => ({
-          status: 'sent',
-          id,
-          webhookId: webhookIdOfDemand(id_demanda),
-          messageId: `message-${at}`,
-        })),
-      );
-      expect(requests).toHaveLength(Math.ceil(count / 10));
-      expect(Math.max(0, ...requests.map(({ length }) => length))).toBe(Math.min(count, 10));
-      const sent = requests.flat().map(({ MessageBody, MessageGroupId }) => [JSON.parse(MessageBody), MessageGroupId]);
-      expect(sent).toEqual(events(count).map(one => [one, one.id_conta]));
-    },
-  );
+  it.each([0, 1, 10, 11, 95])('sends %i events, ten per request, and returns the results in order', async count => {
+    const { publishAll, requests } = publisherTo();
+    expect(await publishAll(events(count))).toEqual(
+      events(count).map(({ id, id_demanda }, at) => ({
+        status: 'sent',
+        id,
+        webhookId: webhookIdOfDemand(id_demanda),
+        messageId: `message-${at}`,
+      })),
+    );
+    expect(requests).toHaveLength(Math.ceil(count / 10));
+    expect(Math.max(0, ...requests.map(({ length }) => length))).toBe(Math.min(count, 10));
+    const sent = requests.flat().map(({ MessageBody, MessageGroupId }) => [JSON.parse(MessageBody), MessageGroupId]);
+    expect(sent).toEqual(events(count).map(one => [one, one.id_conta]));
+  });
 
-  it('validates each event separately', async () => {
+  it('returns a separate result for each event', async () => {
     const { publishAll } = publisherTo(entries => ({
       Successful: entries.slice(2).map(({ Id }) => ({ Id, MessageId: `message-${Id}` })),
       Failed: [{ Id: entries[0]?.Id, Code: 'InvalidMessageContents', SenderFault: true }],
@@ -123,7 +120,7 @@ describe('publishAll', () => {
   it.each([
     [Object.assign(new Error('canary-7f3a'), { name: 'AccessDenied' }), 'AccessDenied'],
     [Object.assign(new Error('canary-7f3a'), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
-  ])('continues after a failed request, and returns only its error code: %s', async (error, code) => {
+  ])('continues after a failed request, and returns only the error code: %s', async (error, code) => {
     let requests = 0;
     const { publishAll } = publisherTo(entries => {
       requests += 1;
@@ -164,12 +161,12 @@ describe('findingsOf', () => {
     ['a misspelt id', { ...event(7), ID: 'x' }, ['ID: is not a field of this event']],
     ['a field of another event', { ...event(7), id_proposta: 20 }, ['id_proposta: is not a field of this event']],
     ['an undefined field', { ...event(7), canal: undefined }, []],
-  ])('returns the problems of %s', (_title, value, findings) => {
+  ])('returns the problems in %s', (_title, value, findings) => {
     expect(findingsOf(value)).toEqual(findings);
   });
 });
 
-it('webhookIdOf returns the same hash as OpenSSL for account, event and id as JSON', () => {
+it('webhookIdOf returns the same hash as OpenSSL for a JSON list of account, event and id', () => {
   // printf '["acme","demanda.criada","\xf0\x9f\x92\xa7"]' | openssl dgst -sha256 -binary | base64
   expect(webhookIdOf('acme', 'demanda.criada', '💧')).toBe('evt_po2XwIv1yKlxspsyzM9c-pVGsHE');
 });

@@ -12,10 +12,10 @@ export interface Exchange {
   readonly body: string;
 }
 
-/** The faults of the responses and deliveries of the running test. */
+/** The faults in the responses and deliveries of the running test. */
 export const contractFaults: string[] = [];
 
-/** Returns the differences of a response from its description in the status, media type, headers, body or code. */
+/** Returns the differences between a response and its description (status, media type, headers, body and code). */
 export function responseFaults(exchange: Exchange): readonly string[] {
   const response = find(exchange);
   if (!response) return [`The document does not describe the status ${exchange.status}.`];
@@ -33,7 +33,7 @@ export function responseFaults(exchange: Exchange): readonly string[] {
   ];
 }
 
-/** Returns the differences of a delivery from its description in `webhooks`. */
+/** Returns the differences between a delivery and its description in `webhooks`. */
 export function deliveryFaults({ method, headers, body }: ReceivedRequest): readonly string[] {
   const content = parse(body);
   const event = String(Object(content).event);
@@ -57,14 +57,13 @@ export function deliveryFaults({ method, headers, body }: ReceivedRequest): read
   ];
 }
 
-/** A delivery that a receiver has received. */
 export interface ReceivedRequest {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** The headers of HTTP, and `Authorization`, which OpenAPI describes as a security scheme. */
+/** The standard HTTP headers, and `Authorization`, which OpenAPI describes as a security scheme. */
 const commonHeaders = 'host connection content-length transfer-encoding authorization'.split(' ');
 
 /** Returns the document's response for the status of an exchange, if any. */
@@ -93,8 +92,8 @@ function headerFaults({ headers = {} }: ResponseObject, actual: Headers): string
     const value = schema.type === 'integer' ? Number(text) : text;
     return faultsOf(value, schema).map(fault => `The header ${name} (${text}): ${fault}.`);
   });
-  const known = new Set(Object.keys(headers).map(name => name.toLowerCase()));
-  const undescribed = [...actual.keys()].filter(name => !known.has(name) && !isTransportHeader(name));
+  const describedNames = new Set(Object.keys(headers).map(name => name.toLowerCase()));
+  const undescribed = [...actual.keys()].filter(name => !describedNames.has(name) && !isTransportHeader(name));
   return [...described, ...undescribed.map(name => `The document does not describe the header ${name}.`)];
 }
 
@@ -110,9 +109,9 @@ function contentFaults({ content }: ResponseObject, exchange: Exchange, body: un
   return schema ? faultsOf(body, schema) : [`The document does not describe the content type "${typeOf(exchange)}".`];
 }
 
-/** Returns the differences of an error body from the examples of the response. */
+/** Returns the differences between an error body and the examples of the response. */
 function codeFaults(examples: readonly ErrorBody[], status: number, body: ErrorBody): string[] {
-  const { code, error, error_description: description, status: stated, errors = [] } = body;
+  const { code, error, error_description: description, status: bodyStatus, errors = [] } = body;
   if ((code ?? error) === undefined) return [];
   const isKnown = examples.some(
     example => example.code === code && example.error === error && example.error_description === description,
@@ -121,7 +120,7 @@ function codeFaults(examples: readonly ErrorBody[], status: number, body: ErrorB
   const unknown = errors.filter(({ code: own }) => !findings.has(own));
   return [
     ...(isKnown ? [] : [`The document does not describe the code ${code ?? error} (${description ?? ''}).`]),
-    ...(stated === undefined || stated === status ? [] : [`The body has the status ${stated}.`]),
+    ...(bodyStatus === undefined || bodyStatus === status ? [] : [`The body has the status ${bodyStatus}.`]),
     ...unknown.map(({ code: own }) => `The document does not describe the finding ${own}.`),
   ];
 }

@@ -48,7 +48,7 @@ interface MediaType {
   readonly examples?: Readonly<Record<string, { readonly value: ErrorBody }>>;
 }
 
-/** The members of error bodies of {base_url}, {auth_url} and the gateway. */
+/** The members of error bodies from {base_url}, {auth_url} and the gateway. */
 export interface ErrorBody {
   readonly status?: number;
   readonly code?: string;
@@ -58,7 +58,7 @@ export interface ErrorBody {
   readonly errors?: readonly { readonly code: string }[];
 }
 
-/** Validates a value against a schema of the documents. Returns the faults. */
+/** Validates a value against a schema in the documents. Returns the faults. */
 export function faultsOf(value: unknown, schema: object): string[] {
   const validate = ajv.compile(schema); // Ajv caches validators
   if (validate(value)) return [];
@@ -88,7 +88,7 @@ function read(file: string): OpenApiDocument {
   }
 }
 
-/** Returns the rules with which a schema rejects unknown fields, unknown values, and other combinations of fields. */
+/** Returns the rules that make a schema reject unknown fields, unknown values, and other combinations of fields. */
 function ownRules(schema: OpenSchema): object {
   const { additionalProperties, 'x-extensible-enum': values, 'x-forms': forms, type } = schema;
   const isNullable = Array.isArray(type) && type.includes('null');

@@ -3,7 +3,7 @@ import { authUrl, baseUrl } from '../e2e-target.ts';
 import { contractFaults, responseFaults } from './check.ts';
 import type { Host } from './document.ts';
 
-// Sets up the end-to-end suites. A test fails if a response of the run, or a delivery to a receiver, does not match the OpenAPI document.
+// Sets up the end-to-end suites. A test fails if a response from the run, or a delivery to a receiver, does not match the OpenAPI document.
 
 const hosts = new Map<string, Host>([
   [new URL(authUrl).origin, 'auth'],
@@ -30,7 +30,7 @@ async function observedFetch(input: string | URL | Request, init?: RequestInit):
   return response;
 }
 
-/** Returns the host for a path of a local run that a suite has started. */
+/** Returns the host for a path on a local run that a suite has started. */
 function hostOfPath(origin: string, path: string): Host | undefined {
   if (!origin.startsWith('http://127.0.0.1:')) return undefined;
   if (path.startsWith('/v1/webhooks') || path === '/.well-known/oauth-protected-resource') return 'base';

@@ -44,7 +44,7 @@ export async function startDatabase(...names: TableName[]) {
         error => Promise.reject(Object.assign(error, { $metadata: withTwoAttempts(error) })),
       );
     },
-    { step: 'build', name: 'repeatOperation' }, // before the SDK's retries, which restart the count of attempts
+    { step: 'build', name: 'repeatOperation' }, // before the SDK's retries, which reset the attempt count
   );
   return {
     dynamo: makeDynamo(client),
@@ -61,19 +61,18 @@ export async function startDatabase(...names: TableName[]) {
     },
   };
 
-  /** Repeats the next operation of that name after `act`, and reports two attempts, as the SDK does after a lost response. */
+  /** Repeats the next operation with that name after `act`, and reports two attempts, as the SDK does after a lost response. */
   function repeatNext(operation: string, act?: () => Promise<unknown>): void {
     operationToRepeat = operation;
     actBetween = act;
   }
 }
 
-/** Returns the metadata of a call that took two attempts. */
 function withTwoAttempts({ $metadata }: { readonly $metadata?: object }) {
   return { ...$metadata, attempts: 2 };
 }
 
-/** Returns a signer that computes no signatures, which take a tenth of a run. The engines read only the region. */
+/** Returns a signer that computes no signatures, because signing takes a tenth of the run time. The engines read only the region. */
 export function withoutSignature(region: string) {
   const scope = `20261121/${region}/dynamodb/aws4_request`;
   return async function sign<Request extends { headers: Record<string, string> }>(request: Request): Promise<Request> {
@@ -83,7 +82,6 @@ export function withoutSignature(region: string) {
   };
 }
 
-/** A DynamoDB engine. */
 interface Engine {
   readonly endpoint: string;
   /** The settings for clients. */
@@ -91,7 +89,7 @@ interface Engine {
   stop(): Promise<void>;
 }
 
-/** Starts DynamoDB in this process. Its client calls it directly, because HTTP takes a third of a run. */
+/** Starts DynamoDB in this process. Its client calls it directly, because HTTP would take a third of the run time. */
 async function startMemoryDynamoDb(): Promise<Engine> {
   const { endpoint, execute, stop } = await startDynamoDb();
   const handle = async ({ headers, body = '' }: { headers: Record<string, string>; body?: string | Uint8Array }) => {
@@ -108,7 +106,7 @@ function dynamoDbLocal(): Engine | undefined {
   return endpoint ? { endpoint, client: { requestHandler: { httpAgent } }, stop: async () => {} } : undefined;
 }
 
-/** The settings close idle connections after 5 s, before the server closes them after 30 s. */
+/** Closes idle connections after 5 s, because the server closes them after 30 s. */
 const httpAgent = { keepAlive: true, timeout: 5_000 };
 
 /** Creates a table and waits until it is active. */

@@ -8,8 +8,8 @@ import type { TestProject } from 'vitest/node';
 import { listen } from '../../../tools/support/listen.ts';
 import { cachedFolder } from '../cached-folder.ts';
 
-// Selects the DynamoDB engine of the unit tests, as their global set-up.
-//   EMISSOR_DYNAMODB=memory          (default) the emulator of packages/cloud, in the process of each test file
+// The global set-up of the unit tests selects their DynamoDB engine.
+//   EMISSOR_DYNAMODB=memory          (default) the emulator in packages/cloud, in the process of each test file
 //   EMISSOR_DYNAMODB=dynamodb-local  one DynamoDB Local for all files. It requires Linux on x86-64, Java 17 and Maven.
 
 /** Starts DynamoDB Local if it is selected, and provides its endpoint to all test files. */
@@ -37,7 +37,7 @@ export async function startDynamoDbLocal(): Promise<string> {
   });
   const errors = child.stderr ? text(child.stderr) : '';
   const onExit = (status: number | null) =>
-    void Promise.resolve(errors).then(why => process.stderr.write(`DynamoDB Local exited with ${status}.\n${why}`));
+    void Promise.resolve(errors).then(log => process.stderr.write(`DynamoDB Local exited with ${status}.\n${log}`));
   stop = () => end(child.off('exit', onExit));
   const server = createServer();
   const port = await listen(server);
@@ -93,7 +93,7 @@ const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 
 const advice = [
   'It requires Java 17 and a network namespace, because it listens on all addresses. Check that',
-  '`unshare --map-root-user --net --pid --fork ip link set lo up` succeeds. On Ubuntu 23.10 or newer, set',
+  '`unshare --map-root-user --net --pid --fork ip link set lo up` succeeds. On Ubuntu 23.10 or later, set',
   '`sysctl kernel.apparmor_restrict_unprivileged_userns=0`. In a container, add the capability SYS_ADMIN.',
 ].join('\n');
 

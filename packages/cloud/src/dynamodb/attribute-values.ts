@@ -12,7 +12,7 @@ export class Bytes extends Uint8Array {
   }
 }
 
-/** Returns the canonical form of a number. It rejects fractions, because JavaScript's numbers are doubles. */
+/** Returns the canonical form of a number. Rejects fractions and large integers, because JavaScript numbers are doubles. */
 export function wholeNumber(text: string): string {
   if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(Number(text))) throw unsupported(`the number ${text}`);
   return String(Number(text));
@@ -23,7 +23,7 @@ export function areEqual(one: AttributeValue | undefined, other: AttributeValue 
   return one !== undefined && isDeepStrictEqual(one, other);
 }
 
-/** Compares two strings, numbers or binaries. Returns a negative number, 0 or a positive number, or `NaN` for values without an order. */
+/** Compares two strings, numbers or binary values. Returns a negative number, 0 or a positive number, or `NaN` for values without an order. */
 export function compareValues(one: AttributeValue | undefined, other: AttributeValue | undefined): number {
   const isOrdered = one && other && typeOf(one) === typeOf(other) && orderedTypes.includes(typeOf(one));
   return isOrdered ? compareTexts(sortText(one), sortText(other)) : Number.NaN;
@@ -37,13 +37,13 @@ export function compareTexts(one = '', other = ''): number {
 /** The types whose values have an order. */
 export const orderedTypes: readonly string[] = ['S', 'N', 'B'];
 
-/** Returns the type of a value, as DynamoDB's wire format writes it: `S`, `N`, `BOOL`… */
+/** Returns the type of a value in DynamoDB's wire format, such as `S`, `N` or `BOOL`. */
 export function typeOf(value: AttributeValue): string {
   return Object.keys(value)[0] ?? '';
 }
 
 /**
- * Returns the sort text of a string, number or binary. JavaScript orders sort texts as DynamoDB orders values of one
+ * Returns the sort text of a string, number or binary value. JavaScript orders sort texts as DynamoDB orders values of one
  * type. DynamoDB orders strings by their UTF-8 bytes, but UTF-16 code units order surrogates differently.
  */
 export function sortText({ S, N, B = new Uint8Array() }: AttributeValue): string {

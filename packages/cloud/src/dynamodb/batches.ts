@@ -58,7 +58,7 @@ export function makeBatches(tableOf: (name: string | undefined) => Table) {
     };
   }
 
-  /** Parses `INSERT INTO "table" VALUE {'attribute':?,…}`, with a parameter for each attribute. */
+  /** Parses `INSERT INTO "table" VALUE {'attribute':?,…}`, in which each attribute has a parameter. */
   function readInsert({ Statement: text = '', Parameters: values = [], ...others }: BatchStatementRequest) {
     checkOptions(others, []);
     const [, name, list = ''] = /^INSERT INTO "([^"]+)" VALUE \{('[^',]+':\?(?:,'[^',]+':\?)*)\}$/.exec(text) ?? [];
@@ -69,7 +69,7 @@ export function makeBatches(tableOf: (name: string | undefined) => Table) {
     return { name, item, key: keyIn(tableOf(name).key, item) };
   }
 
-  /** Inserts an item and returns the error, if any. An existing item is not changed. */
+  /** Inserts an item and returns the error, if any. Does not overwrite an existing item. */
   function insertItem(name: string, item: Attributes): ServiceError | undefined {
     try {
       const table = tableOf(name);
@@ -89,7 +89,7 @@ function codeOf({ name }: ServiceError): string {
   return name === 'ValidationException' ? 'ValidationError' : name.replace('Exception', '');
 }
 
-/** @throws {ServiceError} if the batch is empty or too large, or contains an item twice */
+/** @throws {ServiceError} if the batch is empty or too large, or contains the same item twice */
 export function checkBatch(keys: readonly { readonly name: string; readonly key: Attributes }[], max: number): void {
   const texts = keys.map(({ name, key }) => JSON.stringify([name, ...Object.entries(key).sort()]));
   if (keys.length > 0 && keys.length <= max && new Set(texts).size === keys.length) return;

@@ -7,7 +7,7 @@ import { makeReader, type Path, type Placeholders, type Test } from './reader.ts
 /**
  * Returns whether an item meets a condition. A missing item is treated as an item without attributes.
  *
- * @throws {ServiceError} if an operator does not support a value's type, or bounds have no order.
+ * @throws {ServiceError} if an operator does not support a value's type, or the bounds of `BETWEEN` are out of order
  */
 export function meetsCondition(condition: string, item: Attributes, placeholders: Placeholders): boolean {
   const reader = makeReader(condition, placeholders);
@@ -17,33 +17,33 @@ export function meetsCondition(condition: string, item: Attributes, placeholders
 
   /** `OR` has lower precedence than `AND`. Both operands are always parsed. */
   function parseOr(): boolean {
-    let isAny = parseAnd();
-    while (reader.accept('OR')) isAny = parseAnd() || isAny;
-    return isAny;
+    let result = parseAnd();
+    while (reader.accept('OR')) result = parseAnd() || result;
+    return result;
   }
 
   function parseAnd(): boolean {
-    let areAll = parseTerm();
-    while (reader.accept('AND')) areAll = parseTerm() && areAll;
-    return areAll;
+    let result = parseTerm();
+    while (reader.accept('AND')) result = parseTerm() && result;
+    return result;
   }
 
   function parseTerm(): boolean {
     if (!reader.accept('(')) return passes(reader.test(), item);
-    const isAny = parseOr();
+    const result = parseOr();
     reader.expect(')');
-    return isAny;
+    return result;
   }
 }
 
-/** The part of a table or an index that a query reads, which is a partition or a range of its sort keys. */
+/** The items that a query reads, which are a partition of a table or index, or a range of sort keys in it. */
 export interface KeyRange {
   readonly hash: AttributeValue;
-  /** Compares a sort text with the range. Returns a negative number before the range, 0 in it, and a positive number after it. */
+  /** Returns a negative number if a sort text precedes the range, 0 if it is in the range, and a positive number if it follows the range. */
   readonly compare: (text: string) => number;
 }
 
-/** Parses a key condition. @throws {ServiceError} if a value is invalid in a key */
+/** Parses a key condition. @throws {ServiceError} if a key value is invalid */
 export function readKeyCondition(condition: string, [hashKey, rangeKey]: Key, placeholders: Placeholders): KeyRange {
   const reader = makeReader(condition, placeholders);
   const tests = [reader.test()];

@@ -45,7 +45,7 @@ function attributeOf(value: NativeAttributeValue): AttributeValue {
   return copyOf(convertToAttr(value, { removeUndefinedValues: true }));
 }
 
-/** Copies a value that the library returned, because the library may return objects of its input. */
+/** Copies a value that the library returned, because the library may return objects from its input. */
 function copyOf(value: AttributeValue): AttributeValue {
   if (value.N !== undefined) return { N: wholeNumber(value.N) };
   if (value.B !== undefined) return { B: Bytes.from(value.B) };

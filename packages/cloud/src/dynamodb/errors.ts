@@ -1,11 +1,11 @@
 import { ServiceError } from '../service-error.ts';
 
-/** Creates the error of a request that DynamoDB rejects. */
+/** Creates the error for a request that DynamoDB rejects. */
 export function validationError(message: string): ServiceError {
   return new ServiceError('ValidationException', message);
 }
 
-/** Creates the error for a DynamoDB feature that is not emulated. It is not a `ServiceError`, so tests cannot mistake it for an error of DynamoDB. */
+/** Creates the error for a DynamoDB feature that is not emulated. It is not a `ServiceError`, so tests cannot mistake it for a DynamoDB error. */
 export function unsupported(feature: string): Error {
   return new Error(`This DynamoDB does not support ${feature}.`);
 }

@@ -2,10 +2,10 @@ import type { AttributeDefinition, AttributeValue, KeySchemaElement } from '@aws
 import { type Attributes, typeOf } from './attribute-values.ts';
 import { validationError } from './errors.ts';
 
-/** The attributes of a key: the partition key and, if there is one, the sort key. */
+/** The attributes of a key, which are the partition key and an optional sort key. */
 export type Key = readonly [KeyAttribute, ...KeyAttribute[]];
 
-/** A key attribute and its type: `S`, `N` or `B`. */
+/** A key attribute. Its type is `S`, `N` or `B`. */
 export interface KeyAttribute {
   readonly name: string;
   readonly type: string;
@@ -13,7 +13,7 @@ export interface KeyAttribute {
   readonly maxLength: number;
 }
 
-/** Returns the key in the definition of a table or an index. */
+/** Returns the key that the definition of a table or index describes. */
 export function readKey(
   schema: readonly KeySchemaElement[] = [],
   definitions: readonly AttributeDefinition[] = [],

@@ -53,7 +53,7 @@ export function makeQueries(tableOf: (name: string | undefined) => Table) {
     return source.items.orderOf(start);
   }
 
-  /** Returns a page of entries, filtered and projected. The page starts at the first entry. */
+  /** Returns the first page of the entries, after filtering and projection. */
   function pageOf(
     entries: readonly Entry[],
     { Limit: limit = Number.POSITIVE_INFINITY }: ScanCommandInput,

@@ -8,7 +8,7 @@ export interface Placeholders {
   readonly values: Attributes;
 }
 
-/** Returns the placeholders of a request. @throws {ServiceError} if no expression uses a placeholder */
+/** Returns the placeholders of a request. @throws {ServiceError} if a placeholder is unused */
 export function placeholdersOf(request: ExpressionsRequest): Placeholders {
   const { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} } = request;
   const used = expressions.flatMap(expression => tokensOf(request[expression] ?? ''));
@@ -28,7 +28,7 @@ export interface Test {
   readonly operands: readonly AttributeValue[];
 }
 
-/** Creates a parser that reads an expression token by token. An unexpected token throws an error that DynamoDB does not have. */
+/** Creates a parser that reads an expression token by token. It throws a non-DynamoDB error for an unexpected token. */
 export function makeReader(text: string, { names, values }: Placeholders) {
   const tokens = tokensOf(text);
   let at = 0;
@@ -44,7 +44,7 @@ export function makeReader(text: string, { names, values }: Placeholders) {
     return tokens[at - 1] ?? '';
   }
 
-  /** Consumes the next token if it equals the passed one. Returns whether it did. */
+  /** Consumes the next token if it equals `token`. Returns whether it consumed the token. */
   function accept(token: string): boolean {
     if (peek().toUpperCase() !== token.toUpperCase()) return false;
     at += 1;
@@ -77,7 +77,7 @@ export function makeReader(text: string, { names, values }: Placeholders) {
     return attribute;
   }
 
-  /** Consumes a placeholder and returns its value. @throws {ServiceError} if the value has none of the types */
+  /** Consumes a placeholder and returns its value. @throws {ServiceError} if `types` does not contain the type of the value */
   function value(types?: readonly string[]): AttributeValue {
     const { [peek()]: operand } = values;
     if (!operand) fail();

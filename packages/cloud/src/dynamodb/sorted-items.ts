@@ -29,7 +29,7 @@ export function makeSortedItems(key: Key) {
     return isAt(entry, order) ? entry?.item : undefined;
   }
 
-  /** Stores an item. It replaces an item with the same key. */
+  /** Adds an item, or replaces the item with the same key. */
   function put(entry: Entry): void {
     const [text = ''] = entry.order;
     const entries = partitions.get(text) ?? [];
@@ -45,7 +45,7 @@ export function makeSortedItems(key: Key) {
     if (isAt(entries[at], order)) entries.splice(at, 1);
   }
 
-  /** Returns the items of the partition with that sort text. */
+  /** Returns the items of the partition whose key has this sort text. */
   function partition(text = ''): readonly Entry[] {
     return partitions.get(text) ?? [];
   }

@@ -22,8 +22,8 @@ export interface Source {
 export type Table = ReturnType<typeof makeTable>;
 
 /**
- * Creates a table. Index reads and eventually consistent reads return items as they were some milliseconds ago. `lag`
- * returns the number of milliseconds, at most 300.
+ * Creates a table. Index reads and eventually consistent reads return a past state. `lag` returns its age in milliseconds,
+ * at most 300.
  */
 export function makeTable(definition: TableDefinition, now: () => number, lag: () => number) {
   const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes = [] } = definition;
@@ -56,14 +56,14 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
     return { order: items.orderOf(item), item, size: itemSize(item) };
   }
 
-  /** Returns the item with a key. @throws {ServiceError} if the key does not match this table's schema */
+  /** Returns the item with this key, if it exists. @throws {ServiceError} if the key does not match the schema of the table */
   function get(keyAttributes: Attributes): Attributes | undefined {
     checkKey(key, keyAttributes);
     if (Object.keys(keyAttributes).length === key.length) return items.get(items.orderOf(keyAttributes));
     throw validationError('The provided key element does not match the schema');
   }
 
-  /** Returns the item with a key, as an eventually consistent read returns it. @throws {ServiceError} as `get` */
+  /** Returns the item with this key. The read is eventually consistent by default. @throws {ServiceError} like `get` */
   function read(keyAttributes: Attributes, isConsistent = false): Attributes | undefined {
     const item = get(keyAttributes);
     const [first] = isConsistent ? [] : unseen(items.orderOf(keyAttributes).join('\n'));
@@ -84,12 +84,12 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
   /** Returns the items of a partition as an eventually consistent read returns them. */
   function stalePartition({ key: viewKey, items: current, entryOf }: View, text = ''): readonly Entry[] {
     const undone = unseen().map(({ before, after }) => [after && entryOf(after), before && entryOf(before)] as const);
-    const isOf = (entry: Entry | undefined) => entry?.order[0] === text;
-    const ofPartition = undone.filter(entries => entries.some(isOf));
-    if (ofPartition.length === 0) return current.partition(text);
+    const isInPartition = (entry: Entry | undefined) => entry?.order[0] === text;
+    const affected = undone.filter(entries => entries.some(isInPartition));
+    if (affected.length === 0) return current.partition(text);
     const earlier = makeSortedItems(viewKey);
     for (const entry of current.partition(text)) earlier.put(entry);
-    for (const [from, to] of ofPartition.toReversed()) replace(earlier, from, to);
+    for (const [from, to] of affected.toReversed()) replace(earlier, from, to);
     return earlier.partition(text);
   }
 
@@ -102,7 +102,7 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
     if (itemSize(item) > maxItemSize) throw validationError('Item size has exceeded the maximum allowed size');
   }
 
-  /** Stores an item. @throws {ServiceError} as `check` */
+  /** Stores an item. @throws {ServiceError} like `check` */
   function put(item: Attributes): void {
     check(item);
     write(items.get(items.orderOf(item)), item);
@@ -124,7 +124,7 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
     }
   }
 
-  /** Returns the source of a read. @throws {ServiceError} if the index does not exist, or a consistent read of an index is requested */
+  /** Returns the source of a read. @throws {ServiceError} if the index does not exist, or the request is a strongly consistent read of an index */
   function source(name: string | undefined, isConsistent = false): Source {
     const view = name === undefined ? primary : indexes.get(name);
     if (!view) throw validationError(`The table does not have the specified index: ${name}`);
@@ -140,7 +140,7 @@ interface View extends Source {
   readonly entryOf: (item: Attributes) => Entry | undefined;
 }
 
-/** A write to the item at a position of the table. */
+/** A write to the item at a position in the table. */
 interface Write {
   readonly at: number;
   readonly position: string;

@@ -78,7 +78,7 @@ export function makeTables({
     restore,
   };
 
-  /** Executes a command of an SDK client. It throws the errors of the operation. */
+  /** Executes an SDK command. It throws the same errors as the operation. */
   function execute<Output extends object>(command: TablesCommand<Output>): Output;
   function execute(command: { readonly input: object; readonly clientCommand?: object }): object {
     const { clientCommand, input } = command; // a document client's command wraps the plain client's command

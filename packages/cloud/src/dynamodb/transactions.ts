@@ -10,7 +10,7 @@ export function makeTransactions(writes: Writes, now: () => number) {
   const completed = new Map<string, { readonly text: string; readonly at: number }>();
 
   /**
-   * Applies all writes or no write.
+   * Applies all writes or none.
    *
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
    */
@@ -24,7 +24,7 @@ export function makeTransactions(writes: Writes, now: () => number) {
     );
     const text = JSON.stringify(operations);
     if (token !== undefined && isRepeat(token, text)) return {};
-    const prepared = all.map(attempt);
+    const prepared = all.map(tryPrepare);
     if (prepared.includes(undefined)) throw cancellation(prepared);
     for (const write of prepared) write?.apply();
     if (token !== undefined) completed.set(token, { text, at: now() });
@@ -39,7 +39,7 @@ export function makeTransactions(writes: Writes, now: () => number) {
   }
 
   /** Returns the prepared write, or `undefined` if the condition of the write fails. */
-  function attempt(write: Write) {
+  function tryPrepare(write: Write) {
     try {
       return writes.prepare(write);
     } catch (error) {

@@ -21,7 +21,7 @@ const text = z.string();
 const flag = z.boolean();
 const attributes = attributesSchema;
 
-/** A request of any operation, or a part of it, in DynamoDB's JSON. One schema is enough, because fields of the same name have the same type. */
+/** A request for any operation, or a part of one, in DynamoDB's JSON. One schema is enough, because fields with the same name have the same type. */
 export const requestSchema: z.ZodType<object> = z.lazy(() =>
   z
     .looseObject({

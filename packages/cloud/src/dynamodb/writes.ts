@@ -10,7 +10,7 @@ import { changesOf } from './updates.ts';
 
 export type Writes = ReturnType<typeof makeWrites>;
 
-/** Creates the writes of single items. */
+/** Creates the operations that write single items. */
 export function makeWrites(tableOf: (name: string | undefined) => Table) {
   return { put, remove, update, prepare, execute };
 
@@ -64,7 +64,7 @@ export function makeWrites(tableOf: (name: string | undefined) => Table) {
   }
 }
 
-/** A write of one item. */
+/** A write to one item. */
 export interface Write {
   readonly request: (PutItemCommandInput | DeleteItemCommandInput | UpdateItemCommandInput) & {
     readonly UpdateExpression?: string | undefined;

@@ -9,14 +9,14 @@ import { ServiceError } from '../service-error.ts';
 import { makeWrapping } from './wrapping.ts';
 
 /**
- * Creates a KMS emulator. It is stateless, because a ciphertext contains its plaintext, encrypted under a key derived
- * from the master key. `bytes` supplies all randomness, except for RSA key pairs, which Node cannot derive.
+ * Creates a stateless KMS emulator. A ciphertext contains its plaintext, encrypted under a key that is derived from the
+ * master key. `bytes` supplies all randomness, except for RSA key pairs, which Node cannot derive.
  */
 export function makeKms({ bytes, master = bytes(32), arnOf = name => name }: KmsParts) {
   const wrapping = makeWrapping(master, bytes);
   return { execute, send };
 
-  /** Executes a command of the SDK. @throws {ServiceError} if KMS rejects it */
+  /** Executes an SDK command. @throws {ServiceError} if KMS rejects it */
   function execute(command: unknown): object {
     if (command instanceof DecryptCommand) return decrypt(command.input);
     if (command instanceof DescribeKeyCommand) {
@@ -42,7 +42,7 @@ export function makeKms({ bytes, master = bytes(32), arnOf = name => name }: Kms
     throw new TypeError('This KMS does not support that command.');
   }
 
-  /** Executes a command of the SDK, as the SDK's client does. */
+  /** Executes an SDK command asynchronously, like the SDK's client. */
   async function send(command: unknown): Promise<never> {
     return execute(command) as never;
   }
@@ -67,7 +67,7 @@ interface KmsParts {
   readonly arnOf?: (name: string) => string;
 }
 
-/** Creates a private key. Node rejects one in 2^32 random scalars because they exceed the order of the curve. */
+/** Creates a private key. Node rejects about one in 2^32 random scalars, because it exceeds the order of the curve. */
 function ellipticKey(bytes: KmsParts['bytes']): KeyObject {
   const pair = createECDH('prime256v1');
   pair.setPrivateKey(bytes(32));
@@ -81,6 +81,6 @@ function ellipticKey(bytes: KmsParts['bytes']): KeyObject {
 
 function rsaKey(spec = ''): KeyObject {
   const [, bits] = /^RSA_(\d+)$/.exec(spec) ?? [];
-  if (bits === undefined) throw new TypeError(`This KMS does not support key pairs of ${spec}.`);
+  if (bits === undefined) throw new TypeError(`This KMS does not support key pairs with the spec ${spec}.`);
   return generateKeyPairSync('rsa', { modulusLength: Number(bits) }).privateKey;
 }

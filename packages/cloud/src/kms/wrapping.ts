@@ -38,7 +38,7 @@ export function makeWrapping(master: Uint8Array, randomBytes: (length: number) =
   }
 }
 
-/** Returns the ARN of the key that created a ciphertext, or `undefined` if it is malformed. */
+/** Returns the ARN of the key that encrypted a ciphertext, or `undefined` if the ciphertext is malformed. */
 export function keyArnIn(ciphertext: Buffer): string | undefined {
   return ciphertext[0] === version ? ciphertext.toString('utf8', 2, 2 + (ciphertext[1] ?? 0)) : undefined;
 }

@@ -25,7 +25,7 @@ export function provisionState({ resources }: ResolvedTemplate, services: Servic
 export type Functions = ReadonlyMap<string, LocalFunction>;
 
 /**
- * Creates the functions. Their processes start on demand, and their concurrency is that of their event source.
+ * Creates the functions. Their processes start on demand. Each function has the concurrency of its event source, if it has one.
  *
  * @throws {StartError}
  */
@@ -43,8 +43,8 @@ export function provisionFunctions(
 }
 
 /**
- * Invokes the functions that run during a deployment (the CDK's `Trigger`), in the order of the stacks. It does not use
- * the CDK's provider function.
+ * Invokes the functions that run during a deployment (the CDK's `Trigger`), in stack order. It does not use the CDK's
+ * provider function.
  *
  * @throws {StartError} if a function fails
  */
@@ -60,7 +60,7 @@ export async function runDeploymentTriggers(resources: readonly LiveResource[], 
 }
 
 /**
- * Starts to serve requests, to poll the queues and to run the schedules.
+ * Starts serving requests, polling queues and running schedules.
  *
  * @param servers - the servers of the APIs, by API id
  * @returns a function that stops all triggers and waits for running invocations

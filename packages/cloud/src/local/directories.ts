@@ -6,7 +6,7 @@ import { type ChangingState, readState, type StoredState, saveState } from './st
 
 /** The directory that stores state across restarts. */
 export interface DataDirectory {
-  /** Returns the state of an earlier run, if any. @throws {StartError} if the stored state is invalid */
+  /** Returns the state from an earlier run, if any. @throws {StartError} if the stored state is invalid */
   readState(): StoredState | undefined;
   /** Starts to save the state at regular intervals. */
   save(state: ChangingState, onProblem: (message: string) => void): void;
@@ -23,7 +23,7 @@ export function makeDirectory(directory: string): void {
   }
 }
 
-/** Opens a data directory and locks it for this run. @throws {StartError} if the directory is in use, or creating or writing it fails */
+/** Opens a data directory and locks it for this run. @throws {StartError} if the directory is in use or is not writable */
 export function openDataDirectory(directory: string): DataDirectory {
   makeDirectory(directory);
   const lock = lockIn(directory);
@@ -50,15 +50,15 @@ export function makeRunDirectory(parent: string): { readonly path: string; remov
   }
   const path = join(parent, String(process.pid));
   const remove = () => rmSync(path, removal);
-  remove(); // an earlier process had the same id
+  remove(); // an earlier process may have had the same id
   makeDirectory(path);
   return { path, remove };
 }
 
-/** Retries, because Windows removes a directory only after all processes in it have exited. */
+/** Retries the removal, because Windows removes a directory only after all processes in it have exited. */
 const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 } as const;
 
-/** Locks a directory by an exclusive transaction that is never committed. The system releases the lock even after SIGKILL. */
+/** Locks a directory with an exclusive SQLite transaction that is never committed. The system releases the lock even after SIGKILL. */
 function lockIn(directory: string): DatabaseSync {
   try {
     const lock = new DatabaseSync(join(directory, 'lock'));

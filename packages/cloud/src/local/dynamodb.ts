@@ -30,7 +30,7 @@ export async function startDynamoDb({
   readonly interceptors?: readonly Interceptor[];
   /** The port. @default 0 - any free port */
   readonly port?: number | undefined;
-  /** The tables of an earlier run. @default - no tables */
+  /** The tables from an earlier run. @default - no tables */
   readonly stored?: readonly TableSnapshot[] | undefined;
 } = {}): Promise<DynamoDb> {
   const tables = makeTables({ now: Date.now });
@@ -63,14 +63,14 @@ export async function startDynamoDb({
   }
 }
 
-/** Parses a table of the template. @throws {StartError} */
+/** Parses a table in the template. @throws {StartError} */
 export function tableOf(resource: LiveResource): TableDefinition {
   return { TableName: resource.name, ...readProperties(tableSchema, resource) };
 }
 
 const keySchema = z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(['HASH', 'RANGE']) }));
 
-/** Only keys and indexes have an effect. TTL has none, because the functions enforce expiry. */
+/** Only keys and indexes have an effect. TTL has no effect, because the functions enforce expiry. */
 const tableSchema = z.object({
   KeySchema: keySchema,
   AttributeDefinitions: z.array(z.object({ AttributeName: z.string(), AttributeType: z.enum(['S', 'N', 'B']) })),

@@ -51,7 +51,7 @@ interface Requester {
 
 /** An emulator that uses the AWS JSON protocol. */
 export interface AwsJsonService extends Emulator {
-  /** Executes a request of a caller in the same process. */
+  /** Executes a request from a caller in the same process. */
   execute(headers: IncomingHttpHeaders, body: Buffer): Promise<{ readonly status: number; readonly text: string }>;
 }
 
@@ -135,12 +135,12 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-/** Sends a response of the AWS Query protocol. */
+/** Sends a response in the AWS Query protocol. */
 export function sendXml(response: ServerResponse, status: number, xml: string): void {
   response.writeHead(status, { 'Content-Type': 'text/xml' }).end(xml);
 }
 
-/** Returns an error response of the AWS Query protocol. */
+/** Returns an error response in the AWS Query protocol. */
 export function xmlError({ status, code, message }: ErrorResponse): string {
   const type = status < 500 ? 'Sender' : 'Receiver';
   return `<ErrorResponse><Error><Type>${type}</Type><Code>${code}</Code><Message>${message.replaceAll(/[<&]/g, '')}</Message></Error></ErrorResponse>`;
@@ -153,7 +153,7 @@ interface ErrorResponse {
   readonly status: number;
 }
 
-/** Converts an error into the error response of a service. `invalid` is the code for input that an operation cannot parse. */
+/** Converts an error into the error response of a service. `invalidCode` is the code for input that an operation cannot parse. */
 export function errorResponse(error: unknown, invalidCode: string): ErrorResponse & { readonly details?: object } {
   if (error instanceof ServiceError) {
     const { name: code, message, $fault, ...details } = error;

@@ -1,10 +1,10 @@
 /**
  * An error that the user can correct, such as a port in use or an invalid file. Programs print its message without a
- * stack trace. Every other error is a bug of the local cloud.
+ * stack trace. Every other error is a bug in the local cloud.
  */
 export class StartError extends Error {
   override readonly name: string = 'StartError';
-  /** The problem. It lets the calling program name the option that the user must change. */
+  /** The problem, from which the calling program derives the option that the user must change. */
   readonly problem: StartProblem | undefined;
 
   /** @param message - has no full stop if there is a problem, because the calling program may append advice */
@@ -14,7 +14,7 @@ export class StartError extends Error {
   }
 }
 
-/** A problem of a request. */
+/** A problem with an option of the run. */
 export type StartProblem =
   | 'port-in-use'
   | 'port-refused'
@@ -23,7 +23,7 @@ export type StartProblem =
   | 'data-unfit'
   | 'data-damaged';
 
-/** Converts the error for an unavailable port into a `StartError`. It returns other errors unchanged. */
+/** Converts the error for an unavailable port into a `StartError`. Returns other errors unchanged. */
 export function portError(error: unknown, port: number): unknown {
   if (codeOf(error) === 'EADDRINUSE') return new StartError(`Port ${port} is in use`, 'port-in-use');
   if (codeOf(error) === 'EACCES')

@@ -15,7 +15,7 @@ export const faultNames: readonly string[] = [...callFaults, 'refusedEntries', '
 const faultsSchema = z.strictObject(Object.fromEntries(faultNames.map(name => [name, share])));
 
 /**
- * Creates the faults that a file defines. They follow later changes to the file.
+ * Creates the faults that a file defines. Later changes to the file take effect immediately.
  *
  * @param onFault - receives the name of each injected fault
  * @throws {StartError} if the file is missing or malformed
@@ -42,7 +42,7 @@ export function readFaults(file: string, seed: number, onFault: (fault: string) 
     isRedelivered: () => report('copies', faults.isRedelivered()),
     isEntryRejected: () => report('refusedEntries', faults.isEntryRejected()),
   };
-  /** Injects faults into requests of functions. Requests of the run itself and of operators' programs are exempt. */
+  /** Injects faults into requests from functions. Requests from the run itself and from operators' programs are exempt. */
   const interceptor: Interceptor = ({ service, operation, caller: functionName }) => {
     if (functionName === 'local') return undefined;
     const outcome = faults.outcomeOf({ functionName, service, operation, resource: '' });

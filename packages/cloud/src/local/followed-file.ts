@@ -1,7 +1,7 @@
 import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { messageOf, StartError } from './errors.ts';
 
-/** Reads the hosts or faults file at the start. @throws {StartError} if the file is missing or malformed */
+/** Reads the hosts or faults file when a run starts. @throws {StartError} if the file is missing or malformed */
 export function readAtStart<Content>(name: string, file: string, parse: (text: string) => Content): Content {
   try {
     return parse(readFileSync(file, 'utf8'));
@@ -17,7 +17,7 @@ export function readAtStart<Content>(name: string, file: string, parse: (text: s
 export function followFile<Content>(file: string, parse: (text: string) => Content, first: Content): () => Content {
   let content = first;
   let lastText = '';
-  return function followed() {
+  return function currentContent() {
     try {
       const text = readFileSync(file, 'utf8');
       if (text === lastText) return content;
@@ -30,7 +30,7 @@ export function followFile<Content>(file: string, parse: (text: string) => Conte
   };
 }
 
-/** Calls `onChange` after each change of a file, with the error if the file is invalid. Returns a function that ends the watch. */
+/** Calls `onChange` after each change to a file, with the error if the file is invalid. Returns a function that stops watching. */
 export function watchChanges(
   file: string,
   parse: (text: string) => unknown,

@@ -14,7 +14,7 @@ import { type Emulator, type Interceptor, type Operation, startAwsJsonService } 
 
 /** A KMS emulator. Its symmetric keys encrypt data keys and key pairs. */
 export interface KeyService extends Emulator {
-  /** Adds a key of the template. */
+  /** Adds a key from the template. */
   ensureKey(keyId: string): void;
 }
 
@@ -35,7 +35,7 @@ export async function startKms(master: Uint8Array, interceptors: readonly Interc
   }
 }
 
-/** Returns the ARN of the key that a request specifies, or of the key that created the ciphertext. */
+/** Returns the ARN of the key that a request specifies, or of the key that encrypted the ciphertext. */
 export function keyIn({ KeyId, CiphertextBlob }: Readonly<Record<string, unknown>>): string {
   return arnOf(typeof KeyId === 'string' ? KeyId : (keyArnIn(Buffer.from(String(CiphertextBlob), 'base64')) ?? ''));
 }
@@ -58,7 +58,7 @@ const dataKey = key.extend({ EncryptionContext, NumberOfBytes: z.int().min(1).ma
 const keyPair = key.extend({ EncryptionContext, KeyPairSpec: z.enum(['ECC_NIST_P256', 'RSA_2048']) });
 const ciphertext = z.object({ CiphertextBlob, EncryptionContext, KeyId: z.string().optional() });
 
-/** Functions that create the SDK command of each operation. */
+/** Functions that create the SDK command for each operation. */
 const commandOf: Readonly<Record<string, (input: unknown) => object>> = {
   DescribeKey: input => new DescribeKeyCommand(key.parse(input)),
   GenerateDataKeyWithoutPlaintext: input => new GenerateDataKeyWithoutPlaintextCommand(dataKey.parse(input)),

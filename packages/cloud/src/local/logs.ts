@@ -17,7 +17,7 @@ interface StoredLine {
   readonly stream?: string;
 }
 
-/** Starts the emulator on a free port of 127.0.0.1. It stores the latest `minLines` to 2 × `minLines` lines of each log group. */
+/** Starts the emulator on a free port of 127.0.0.1. For each log group, it stores at least the latest `minLines` lines and at most twice as many. */
 export async function startLogs(interceptors: readonly Interceptor[] = [], minLines = 20_000): Promise<LogService> {
   const startedAt = Date.now();
   const groups = new Map<string, { lines: StoredLine[]; since: number }>();
@@ -53,11 +53,11 @@ export async function startLogs(interceptors: readonly Interceptor[] = [], minLi
     },
     CreateLogStream: input => {
       const { logGroupName, logStreamName } = streamInput.parse(input);
-      const known = streams.get(logGroupName) ?? new Set();
-      if (known.has(logStreamName)) {
+      const names = streams.get(logGroupName) ?? new Set();
+      if (names.has(logStreamName)) {
         throw new ServiceError('ResourceAlreadyExistsException', 'The specified log stream already exists.');
       }
-      streams.set(logGroupName, known.add(logStreamName));
+      streams.set(logGroupName, names.add(logStreamName));
       return {};
     },
     PutLogEvents: input => {
@@ -74,8 +74,8 @@ export async function startLogs(interceptors: readonly Interceptor[] = [], minLi
     GetLogEvents: input => {
       const { startTime, limit, nextToken, ...target } = eventsInput.parse(input);
       requireStream(target);
-      const written = groups.get(target.logGroupName)?.lines ?? [];
-      const lines = written.filter(({ at, stream }) => stream === target.logStreamName && at >= startTime);
+      const groupLines = groups.get(target.logGroupName)?.lines ?? [];
+      const lines = groupLines.filter(({ at, stream }) => stream === target.logStreamName && at >= startTime);
       const to = nextToken === undefined ? lines.length : Number(nextToken);
       const from = Math.max(to - limit, 0);
       const events = lines.slice(from, to).map(({ at, text }) => ({ timestamp: at, message: text }));
@@ -155,10 +155,10 @@ function parseFilter(filter: string): (line: string) => boolean {
   return line => allowed.includes(fieldOf(line, field));
 }
 
-/** Matches a filter for a text. The text is a regular expression without special characters. */
+/** Matches a filter by message text. The text is a regular expression without special characters. */
 const messageFilter = /^filter @message like \/(?<text>(?:[^/\\]|\\.)*)\/$/;
 
-/** Matches a filter for the values of a field. */
+/** Matches a filter by the values of a field. */
 const fieldFilter = /^filter (?<field>\w+) in (?<values>\["[^"]*"(?:, ?"[^"]*")*\])$/;
 
 /** Returns a field of a JSON line as text. */

@@ -10,8 +10,8 @@ export interface LoopbackServer {
 }
 
 /**
- * Starts an HTTP server on 127.0.0.1. Port 0 selects any free port. The server never closes idle connections, because a
- * client could send a request at the same moment and would see a failure.
+ * Starts an HTTP server on 127.0.0.1. Port 0 selects any free port. The server never closes idle connections, because
+ * requests that clients send at the same moment would fail.
  *
  * @throws {StartError} if the port is not available
  */

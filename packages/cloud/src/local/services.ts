@@ -15,7 +15,7 @@ export interface ServicePorts {
 }
 
 interface ServiceOptions {
-  /** The interceptors of all requests. */
+  /** The interceptors for all requests. */
   readonly interceptors: readonly Interceptor[];
   readonly queueFaults: QueueFaults | undefined;
   /** The directory that stores state. @default - state is in memory only */

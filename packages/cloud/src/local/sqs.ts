@@ -15,7 +15,7 @@ export interface QueueService extends Emulator, Pick<Queues, 'find' | 'snapshot'
   ensureQueue(definition: QueueDefinition): void;
 }
 
-/** The messages of an earlier run. */
+/** The messages from an earlier run. */
 export type StoredQueues = ReturnType<Queues['snapshot']>;
 
 /** Starts an SQS emulator on 127.0.0.1. @throws {StartError} if the port is not available */
@@ -26,11 +26,11 @@ export async function startSqs({
   stored = {},
 }: {
   readonly interceptors?: readonly Interceptor[];
-  /** The faults of queues. @default - no faults */
+  /** The faults that affect queues. @default - no faults */
   readonly faults?: QueueFaults | undefined;
   /** The port. @default 0 - any free port */
   readonly port?: number | undefined;
-  /** The messages of an earlier run. @default - no messages */
+  /** The messages from an earlier run. @default - no messages */
   readonly stored?: StoredQueues | undefined;
 } = {}): Promise<QueueService> {
   const queues = makeQueues([], { time: realTime, faults, note: () => {}, nextId: randomUUID, arnOf: queueArn });
@@ -52,13 +52,13 @@ export async function startSqs({
   const { create: ensureQueue, find, snapshot, changes } = queues;
   return { ...service, urlOf, ensureQueue, find, snapshot, changes };
 
-  /** Returns the URL of a queue. The SDK sends requests to its host, regardless of the client's endpoint. */
+  /** Returns the URL of a queue. The SDK sends requests to the host in this URL, regardless of the client's endpoint. */
   function urlOf(name: string): string {
     return `${service.endpoint}/${account}/${name}`;
   }
 }
 
-/** Parses a queue of the template. @throws {StartError} */
+/** Parses a queue in the template. @throws {StartError} */
 export function queueOf(resource: LiveResource): QueueDefinition {
   return definitionOf(resource.name, readProperties(attributesSchema, resource));
 }
@@ -86,7 +86,7 @@ const attributesSchema = z.object({
   MaximumMessageSize: z.coerce.number().optional(),
   ReceiveMessageWaitTimeSeconds: z.coerce.number().optional(),
   RedrivePolicy: z.object({ deadLetterTargetArn: z.string(), maxReceiveCount: z.coerce.number() }).optional(),
-  DelaySeconds: z.undefined('a delay of all messages is not supported locally').optional(),
+  DelaySeconds: z.undefined('delay queues are not supported locally').optional(),
   FifoQueue: z.undefined('FIFO queues are not supported locally').optional(),
 });
 

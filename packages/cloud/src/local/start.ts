@@ -26,7 +26,7 @@ export interface LocalCloudRequest<Extra extends object = object> {
   /** The port of each HTTP API, by the name of its output. 0 selects any free port. */
   readonly apis: Readonly<Record<string, number>>;
   readonly ports: ServicePorts;
-  /** A server of the calling program that has a public name, and the output for its local address. */
+  /** A server in the calling program with a public name, and the output for its local address. */
   readonly site: Site & { readonly output: string };
   /** The port of an HTTP server on 127.0.0.1 for each public host name. */
   readonly mappings: ReadonlyMap<string, number>;
@@ -196,5 +196,5 @@ async function deploy<Extra extends object>(
   return outputs;
 }
 
-/** The time in milliseconds that running invocations have to end when the run stops. */
+/** The maximum time in milliseconds for running invocations to finish when the run stops. */
 const stopTimeout = 5_000;

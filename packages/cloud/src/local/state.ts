@@ -18,11 +18,11 @@ export interface StoredState {
 /** The current state of a run. */
 export interface ChangingState {
   readonly snapshot: () => StoredState;
-  /** Returns a number that differs after each change. */
+  /** Returns a counter that increases with each change. */
   readonly changes: () => number;
 }
 
-/** Returns the state of an earlier run, if any. @throws {StartError} if the file is incomplete or not from a local run */
+/** Returns the state from an earlier run, if any. @throws {StartError} if the file is incomplete or not from a local run */
 export function readState(file: string): StoredState | undefined {
   try {
     return stateSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
@@ -40,7 +40,7 @@ export function readState(file: string): StoredState | undefined {
  * @returns a function that writes the last changes and stops the timer
  */
 export function saveState(file: string, state: ChangingState, onProblem: (message: string) => void) {
-  let written = state.changes();
+  let savedChanges = state.changes();
   let writing = Promise.resolve();
   const timer = setInterval(() => {
     writing = writing.then(write);
@@ -53,10 +53,10 @@ export function saveState(file: string, state: ChangingState, onProblem: (messag
 
   async function write(): Promise<void> {
     const changes = state.changes();
-    if (changes === written) return;
+    if (changes === savedChanges) return;
     try {
       await replaceFile(file, textOf(state.snapshot()));
-      written = changes;
+      savedChanges = changes;
     } catch (error) {
       onProblem(`Could not write the state to ${file}: ${messageOf(error)}. The run tries again within 3 seconds.`);
     }

@@ -4,11 +4,11 @@ import { styleText } from 'node:util';
 export interface Terminal {
   /** Writes a line unchanged. */
   print(text?: string): void;
-  /** Runs a step of the start and shows its duration. */
+  /** Runs a start-up step and shows its duration. */
   step<Result>(text: string, work: () => Promise<Result>): Promise<Result>;
   /** Writes a line with the time and the name of its source. */
   note(source: string, text: string, level?: Level): void;
-  /** Formats and writes a line of a function's output. */
+  /** Formats and writes a line from a function's output. */
   log(source: string, line: string): void;
 }
 
@@ -31,8 +31,8 @@ export function openTerminal(output: Output, now: () => Date = () => new Date())
   }
 
   function log(source: string, line: string): void {
-    const read = readLogLine(line);
-    if (read) note(source, read.text, read.level);
+    const entry = readLogLine(line);
+    if (entry) note(source, entry.text, entry.level);
   }
 
   async function step<Result>(text: string, work: () => Promise<Result>): Promise<Result> {
@@ -58,7 +58,7 @@ function inOneLine(text: string): string {
 }
 
 /**
- * Formats a line of a function's output. A structured line becomes `message key=value …`. Returns `undefined` for empty
+ * Formats a line from a function's output. A structured line becomes `message key=value …`. Returns `undefined` for empty
  * lines and metrics (CloudWatch embedded metric format), which the terminal does not show.
  */
 function readLogLine(line: string): { readonly text: string; readonly level: Level } | undefined {
@@ -89,7 +89,7 @@ function shortened(value: unknown): string {
   return typeof value === 'string' && !/\s/.test(value) ? value : JSON.stringify(value);
 }
 
-/** The fields of structured lines that the terminal does not show. */
+/** The fields in structured lines that the terminal does not show. */
 const hiddenFields = new Set(['timestamp', 'service', 'requestId', 'function_request_id']);
 
 const levels: Readonly<Record<string, Level>> = { DEBUG: 'debug', WARN: 'warn', ERROR: 'error' };

@@ -8,14 +8,14 @@ export interface EventSource {
   readonly queue: Queue;
   readonly time: Clock;
   readonly process: (batch: readonly Received[], done: (succeeded: readonly Received[]) => void) => void;
-  /** The maximum number of concurrent batches. The number starts at 5 and grows by 5 a second while messages wait. */
+  /** The maximum number of concurrent batches. It starts at 5 and increases by 5 a second while messages wait. */
   readonly concurrency: number;
   readonly batchSize: number;
   /** A period without receives. Its start and end are in milliseconds since the event source was connected. */
   readonly standstill?: { readonly from: number; readonly until: number } | undefined;
 }
 
-/** Connects a queue to a function. The concurrency never shrinks. Returns a function that stops receiving. */
+/** Connects a queue to a function. The concurrency never decreases. Returns a function that stops receiving. */
 export function connectEventSource({
   queue,
   time,
@@ -80,7 +80,7 @@ export function connectEventSource({
   }
 }
 
-/** Returns a function's event for messages of a queue. */
+/** Returns the event that a function receives for messages from a queue. */
 export function eventOf(batch: readonly Received[], queueArn: string): SQSEvent {
   return { Records: batch.map(message => recordOf(message, queueArn)) };
 }

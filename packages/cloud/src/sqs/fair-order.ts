@@ -3,16 +3,16 @@ import { makeHeap } from '../heap.ts';
 /** The fields of a message that determine its order. */
 export interface Ordered {
   readonly group: string;
-  /** The sequence number. It increases with each sent message. */
+  /** The sequence number, which increases with each sent message. */
   readonly order: number;
   /** The number of receives. */
   readonly receives: number;
 }
 
 /**
- * Creates the order of a queue's waiting messages. Returned messages precede new ones, and older ones precede newer ones. In a
- * fair queue, quiet groups precede noisy groups. A group is noisy if its share of the messages in flight, or of the recent
- * processing time, is high. See *How Amazon SQS fair queues work* in the developer guide.
+ * Creates the ordered collection of a queue's waiting messages. Returned messages precede new ones, and older ones precede newer ones. In a
+ * fair queue, quiet groups precede noisy groups. A group is noisy if its share of in-flight messages or of recent
+ * processing time is high. See *How Amazon SQS fair queues work* in the developer guide.
  */
 export function makeFairOrder<Message extends Ordered>(now: () => number, isFair: boolean) {
   const groups = new Map<string, Group<Message>>();
@@ -62,9 +62,9 @@ export function makeFairOrder<Message extends Ordered>(now: () => number, isFair
 
   function groupOf({ group }: Message): Group<Message> {
     const name = isFair ? group : '';
-    const known = groups.get(name) ?? { waiting: makeHeap<Message>(isBefore), load: makeLoad(now) };
-    groups.set(name, known);
-    return known;
+    const entry = groups.get(name) ?? { waiting: makeHeap<Message>(isBefore), load: makeLoad(now) };
+    groups.set(name, entry);
+    return entry;
   }
 }
 
@@ -78,7 +78,7 @@ function isBefore(one: Ordered, other: Ordered): boolean {
   return isReturned === other.receives > 0 ? one.order < other.order : isReturned;
 }
 
-/** Creates a counter of messages in flight, and of their recent time in flight, with exponential decay. */
+/** Creates a counter of in-flight messages. It also measures their recent time in flight, with exponential decay. */
 function makeLoad(now: () => number) {
   let inFlight = 0;
   let time = 0;
@@ -101,9 +101,9 @@ function makeLoad(now: () => number) {
 /** The time constant of the decay, in milliseconds. */
 const decayTime = 60_000;
 
-/** A noisy group has at least 30 messages in flight and more than 10% of all messages in flight. SQS uses the same limits. */
+/** A noisy group has at least 30 in-flight messages and more than 10% of all in-flight messages. SQS uses the same limits. */
 const noisyCount = 30;
 const noisyShare = 0.1;
 
-/** The total processing time in milliseconds up to which no group is noisy by its processing time. */
+/** The total processing time in milliseconds above which a group's share of it can make the group noisy. */
 const minRecentTime = 5_000;

@@ -15,7 +15,7 @@ export interface QueueDefinition {
   /** The default wait time of a receive. @default 0 */
   readonly receiveWait?: number | undefined;
   readonly redrive?: { readonly queue: string; readonly maxReceiveCount: number } | undefined;
-  /** True if the queue is fair, so that no group waits for the backlog of another group. @default true */
+  /** True if the queue is fair. In a fair queue, no group waits for the backlog of another group. @default true */
   readonly isFair?: boolean;
 }
 
@@ -59,7 +59,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     maxMessageSize,
     receiveWait,
     visible: waiting.size,
-    /** Returns the number of changes to messages. */
+    /** Returns the number of message changes so far. */
     changes: () => changes,
     inFlight: () => inFlight.size,
     delayed: () => messages.size - waiting.size() - inFlight.size,
@@ -88,7 +88,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     return id;
   }
 
-  /** Adds a message of another queue under the same id. */
+  /** Adds a message from another queue, and keeps its id. */
   function enqueue({ id, body, group, attributes, sender, sentAt }: SentMessage, delaySeconds = 0): void {
     const visibleAt = time.now() + delaySeconds * 1_000;
     const message = add({ id, body, group, attributes, sender, sentAt, receives: 0, firstReceivedAt: 0, visibleAt });
@@ -107,7 +107,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     time.at(message.visibleAt, () => messages.has(message) && show(message));
   }
 
-  /** Receives messages. They are in flight until they are removed or their visibility timeout (`seconds`) ends. */
+  /** Receives messages. They are in flight until they are removed or their visibility timeout (`seconds`) expires. */
   function receive(maxMessages: number, seconds = visibilityTimeout): Received[] {
     const received: Received[] = [];
     while (received.length < maxMessages) {
@@ -129,7 +129,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     return received;
   }
 
-  /** Marks a message as in flight until its `visibleAt`. Returns the receipt. */
+  /** Marks a message as in flight until its `visibleAt`. Returns the receipt handle. */
   function trackInFlight(message: Message): string {
     const receipt = `${message.id}/${message.receives}`;
     inFlight.set(receipt, message);
@@ -137,7 +137,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     return receipt;
   }
 
-  /** Removes the message in flight that has this receipt, if any. */
+  /** Removes the in-flight message with this receipt handle, if any. */
   function remove(receipt: string): void {
     const message = inFlight.get(receipt);
     if (!message) return;
@@ -150,7 +150,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     show(message);
   }
 
-  /** Sets the visibility timeout of a message in flight, in seconds from now. Returns false if no such message has the receipt. */
+  /** Sets the visibility timeout of an in-flight message, in seconds from now. Returns false if no in-flight message has this receipt handle. */
   function hide(receipt: string, seconds: number): boolean {
     const message = inFlight.get(receipt);
     if (!message) return false;
@@ -196,7 +196,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     return [...messages].map(({ order: _, cancelReturn: __, ...snapshot }) => snapshot);
   }
 
-  /** Adds the messages of a snapshot. Messages in flight stay in flight and keep their receipts. */
+  /** Adds the messages of a snapshot. Messages in flight stay in flight and keep their receipt handles. */
   function restore(snapshots: readonly MessageSnapshot[]): void {
     for (const message of snapshots.map(add)) {
       if (message.visibleAt <= time.now()) show(message);

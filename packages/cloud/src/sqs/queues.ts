@@ -34,7 +34,7 @@ export function makeQueues(definitions: readonly QueueDefinition[], context: Que
     poll,
     snapshot,
     restore,
-    /** Returns a number that differs after each change. */
+    /** Returns a counter that increases with each change. */
     changes: () => [...queues.values()].reduce((sum, queue) => sum + queue.changes(), changesOfDeletedQueues),
   };
 
@@ -68,7 +68,7 @@ export function makeQueues(definitions: readonly QueueDefinition[], context: Que
     return find(QueueUrl);
   }
 
-  /** Executes a command of the SDK. @throws {ServiceError} if SQS rejects it */
+  /** Executes an SDK command. @throws {ServiceError} if SQS rejects it */
   function execute(command: { readonly input: object }, sender: string): object {
     return perform(command.constructor.name.replace(/Command$/, ''), command.input, sender);
   }
@@ -80,7 +80,7 @@ export function makeQueues(definitions: readonly QueueDefinition[], context: Que
     return act(queueOf(input), input as never, sender);
   }
 
-  /** Receives messages. It waits for the first message until the wait time ends or the receiver disconnects. */
+  /** Receives messages. If there are none, it waits until one arrives, the wait time ends or the receiver disconnects. */
   function poll(input: sdk.ReceiveMessageCommandInput, signal: AbortSignal): Promise<object> {
     return new Promise(resolve => {
       const queue = queueOf(input);
@@ -88,7 +88,7 @@ export function makeQueues(definitions: readonly QueueDefinition[], context: Que
       requireWithin('WaitTimeSeconds', WaitTimeSeconds, 0, 20);
       const first = signal.aborted ? {} : receive(queue, input);
       if (signal.aborted || 'Messages' in first || WaitTimeSeconds === 0) return resolve(first);
-      const ends = [queue.onVisible(receiveNow), context.time.after(WaitTimeSeconds * 1_000, () => end({}))];
+      const cleanups = [queue.onVisible(receiveNow), context.time.after(WaitTimeSeconds * 1_000, () => end({}))];
       signal.addEventListener('abort', () => end({}), { once: true });
 
       function receiveNow(): void {
@@ -97,7 +97,7 @@ export function makeQueues(definitions: readonly QueueDefinition[], context: Que
       }
 
       function end(response: object): void {
-        for (const endOne of ends) endOne();
+        for (const cleanUp of cleanups) cleanUp();
         resolve(response);
       }
     });
@@ -116,7 +116,7 @@ export function makeQueues(definitions: readonly QueueDefinition[], context: Que
     if (all.length > 10) throw invalid('A message has at most 10 attributes.');
     const isInvalid = ({ DataType = '', StringValue = '' }: sdk.MessageAttributeValue) =>
       DataType === '' || StringValue === '' || notInXml.test(StringValue);
-    if (all.some(isInvalid)) throw invalid('A message attribute needs a type and a string, not bytes.');
+    if (all.some(isInvalid)) throw invalid('A message attribute must have a type and a string value.');
     requireAccepted(sent);
     return {
       MessageId: queue.send({ body, group, delaySeconds: DelaySeconds, attributes }, sender),
@@ -131,12 +131,12 @@ export function makeQueues(definitions: readonly QueueDefinition[], context: Que
     return entry;
   }
 
-  /** Returns the messages of each queue as plain JSON, by name. */
+  /** Returns the messages of each queue as plain JSON, by queue name. */
   function snapshot(): Readonly<Record<string, readonly MessageSnapshot[]>> {
     return Object.fromEntries([...pending, ...[...queues].map(([name, queue]) => [name, queue.all()] as const)]);
   }
 
-  /** Adds the messages of a snapshot to their queues. Messages of a missing queue are added when the queue is created. */
+  /** Adds the messages of a snapshot to their queues. Creating a missing queue adds its messages. */
   function restore(messagesByQueue: Readonly<Record<string, readonly MessageSnapshot[]>>): void {
     for (const [name, messages] of Object.entries(messagesByQueue)) {
       const queue = queues.get(name);
@@ -157,7 +157,7 @@ interface QueuesContext {
 
 const notInXml = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
-/** Letters, digits and punctuation of ASCII. */
+/** ASCII letters, digits and punctuation. */
 const groupPattern = /^[!-~]{1,128}$/;
 
 type SentMessage = Omit<sdk.SendMessageCommandInput, 'QueueUrl'>;
@@ -174,7 +174,7 @@ function sizeOf({ MessageBody = '', MessageAttributes = {} }: Partial<SentMessag
 /** Performs an operation on a queue. `sender` is the id of a principal. */
 type Act<Input> = (queue: Queue, input: Input, sender: string) => object;
 
-/** The fields of a command for a received message. */
+/** The fields of a command that refers to a received message. */
 interface ReceiptInput {
   readonly ReceiptHandle?: string | undefined;
   readonly VisibilityTimeout?: number | undefined;

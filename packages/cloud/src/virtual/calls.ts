@@ -12,9 +12,9 @@ export interface Call {
   readonly operation: string;
   /** The resource, such as a queue or a table. */
   readonly resource?: string;
-  /** The number of entries of a batch. @default 1 */
+  /** The number of entries in a batch. @default 1 */
   readonly entries?: number;
-  /** The input in the digest and the trace. */
+  /** The input to record in the digest and the trace. */
   readonly input?: unknown;
   /** The latency in milliseconds. @default - the latency in `costs` */
   readonly latency?: number;
@@ -27,10 +27,10 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends a call. `effect` runs in the service after half of the latency. It returns the response, or throws the error response. */
+/** Sends a call. `effect` runs in the service after half of the latency. It returns the response or throws an error. */
 export type MakeCall = <Output extends object>(call: Call, effect: Effect<Output>) => Promise<WithMetadata<Output>>;
 
-/** The effect in a service. If the service accepts only a part of a batch, `reject` returns the error of an entry. */
+/** Executes a call in the service. If the service executes only a part of a batch, `reject` returns the error of each rejected entry. */
 type Effect<Output> = (reject?: RejectEntry) => Output;
 
 /** A response as the SDK returns it. */
@@ -41,7 +41,7 @@ interface CallMetadata {
   readonly totalRetryDelay: number;
 }
 
-/** Creates the senders of the processes' calls. Like a function's SDK, they make three attempts of at most 1 s each. */
+/** Creates the functions with which processes make calls. By default, a call has three attempts of at most 1 s each. */
 export function makeCalls({ time, costs, faults, note }: CallContext): (process: Process) => MakeCall {
   return function callsOf(process) {
     const tokensOf = new Map<string, number>();
@@ -148,5 +148,5 @@ function namedError(name: string, message: string): Error {
 /** The retry quota of each SDK client. A successful retry returns its cost to the quota. */
 const maxTokens = 500;
 
-/** The cost of a retry, and the maximum delay of the first retry in milliseconds. The maximum doubles for each further retry. */
+/** The cost of a retry, and the maximum delay before the first retry in milliseconds. The maximum doubles with each further retry. */
 const retries = { throttled: { cost: 5, pause: 1_000 }, transient: { cost: 14, pause: 50 } };

@@ -1,8 +1,8 @@
 /** The estimated durations of operations, in milliseconds. */
 export interface Costs {
-  /** The share of a core that a process has. All processor times below are those of a whole core. */
+  /** The share of a core that a process has. All processor times below refer to a whole core. */
   readonly coreShare: number;
-  /** The processor time of a call, which includes signing it and parsing its response. */
+  /** The processor time of a call, including signing the request and parsing the response. */
   readonly call: number;
   /** The processor time of each further entry of a batch call. */
   readonly entry: number;
@@ -14,7 +14,7 @@ export interface Costs {
   readonly latency: Readonly<Record<string, number>>;
   /** The time from the receipt of a batch or request until the function starts. */
   readonly invoke: number;
-  /** The time that a new process needs to load its code. */
+  /** The time that a new process takes to load its code. */
   readonly coldStart: number;
 }
 

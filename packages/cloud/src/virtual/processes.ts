@@ -31,7 +31,7 @@ export interface ProcessTime {
 export function makeProcesses({ time, costs, note, randomOf }: ProcessContext, skew = 0) {
   let running: Process | undefined;
   return {
-    /** Returns the running process. Between two events, no process is running. */
+    /** Returns the running process. Between events, no process is running. */
     current: () => running,
     /** Records that no process is running. */
     clearCurrent: () => {
@@ -52,7 +52,7 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessContext, s
     let isWakeScheduled = false;
     let invocation = '';
     let notifyDeath = () => {};
-    const own: ProcessTime = {
+    const processTime: ProcessTime = {
       now: () => Math.floor(time.now() + clockError),
       elapsed: () => time.now() - startedAt,
       after,
@@ -63,7 +63,7 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessContext, s
       id,
       functionName,
       random,
-      time: own,
+      time: processTime,
       /** Returns the id of the latest invocation. It is empty until the first invocation. */
       invocationId: () => invocation,
       isDead: () => state === 'dead',
@@ -76,7 +76,7 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessContext, s
       },
       thaw,
       kill,
-      /** Sets the callback for the death of the process, which replaces the previous callback. */
+      /** Sets the callback for the death of the process, and replaces any previous callback. */
       onDeath: (callback: () => void) => {
         notifyDeath = callback;
       },
@@ -112,7 +112,7 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessContext, s
       scheduleWake(); // for the next arrival, or for this one if the thread is still busy
     }
 
-    /** Occupies the thread. The work is in milliseconds of a whole core. Returns the time at which the thread is free again. */
+    /** Occupies the thread for an amount of work, in milliseconds of a whole core. Returns the time at which the thread is free again. */
     function work(milliseconds: number): number {
       freeAt = Math.max(freeAt, time.now()) + milliseconds / costs.coreShare;
       return freeAt;
@@ -127,7 +127,7 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessContext, s
       notifyDeath();
     }
 
-    /** Starts a timer. It rounds to whole milliseconds, at least one, as Node's timers do. */
+    /** Starts a timer. As in Node, it truncates the delay to whole milliseconds, and waits at least one. */
     function after(milliseconds: number, callback: () => void): () => void {
       let isCancelled = false;
       const fire = () => {

@@ -7,7 +7,7 @@ export interface RecordedEvent {
   readonly at: number;
   readonly kind: 'call' | 'invocation' | 'line' | 'message' | 'process';
   readonly text: string;
-  /** The details as JSON, such as the request and the response of a call. It may be empty. */
+  /** The details as JSON, such as the request and response of a call. May be empty. */
   readonly detail: string;
 }
 
@@ -18,13 +18,13 @@ export type Note = (kind: RecordedEvent['kind'], text: string, detail?: () => un
 export interface RecordOptions {
   /** True if the record contains a trace. The digest and the log are always recorded. @default true */
   readonly keepsTrace?: boolean;
-  /** True if the trace and the digest contain all details. If false, they contain only those of messages. @default true */
+  /** True if the trace and the digest contain all details. If false, only messages have details. @default true */
   readonly keepsDetails?: boolean;
 }
 
 /** A filter of log lines. A line must match all its conditions. */
 export interface LogFilter {
-  /** The text that the line must contain, or the expression that it must match. */
+  /** The text that the line must contain, or the regular expression that it must match. */
   readonly text?: string | RegExp;
   readonly from?: number;
   /** The end of the period, which is exclusive. */

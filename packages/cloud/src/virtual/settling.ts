@@ -1,7 +1,7 @@
 import { createHook } from 'node:async_hooks';
 
 /**
- * Creates a function that waits until all effects of an event have ended. One iteration of the real event loop is enough
+ * Creates a function that waits until all effects of an event are complete. One iteration of the real event loop is enough
  * for promises and ticks, because Node processes all of them between two immediates. The function also waits for work on
  * Node's own threads (WebCrypto, key derivation, files).
  */
@@ -47,13 +47,13 @@ export function makeSettling() {
 /** The real function. Code under test may replace the global one. */
 const realSetImmediate = setImmediate;
 
-/** The number of immediates to queue in advance. Node runs them in one iteration of its loop, which is expensive. */
+/** The number of immediates to queue in advance. Node runs them in one iteration of its loop, because an iteration is expensive. */
 const turnBatchSize = 64;
 
 /** Resource types such as `SIGNREQUEST`, `SCRYPTREQUEST` and `FSREQPROMISE`. */
 const threadWork = /^(?:FSREQ\w*|\w+REQUEST)$/;
 
-/** Calls back when work ends on the calling thread. Node does not report its end, but the result of such work is a list. */
+/** Calls `callback` after a job that ran on the calling thread. Node does not report the end of such a job, but its result is an array. */
 function onSyncCompletion(job: object, callback: () => void): void {
   const run: unknown = Reflect.get(job, 'run');
   if (typeof run !== 'function') return;

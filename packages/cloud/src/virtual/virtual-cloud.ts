@@ -41,7 +41,7 @@ interface Tables {
   execute(command: unknown): object;
 }
 
-/** The access of a process to everything outside it. */
+/** The means by which a process reaches everything outside itself. */
 export interface ProcessRuntime {
   readonly process: Process;
   readonly time: ProcessTime;
@@ -56,7 +56,7 @@ export interface ProcessRuntime {
   readonly log: (text: string) => void;
 }
 
-/** Replaces an SDK client. The response has the type that the SDK declares for the command. */
+/** A replacement for an SDK client. The response has the type that the SDK declares for the command. */
 interface Client {
   readonly send: (command: unknown, options?: object) => Promise<never>;
 }
@@ -126,10 +126,10 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
 
   /** Invokes a function, and runs until the invocation ends. */
   async function invoke(name: string, event: unknown): Promise<Outcome> {
-    const ended: Outcome[] = [];
-    functionOf(name).invoke(structuredClone(event), outcome => ended.push(outcome));
-    await time.runUntilTrue(() => ended.length > 0);
-    const [outcome] = ended;
+    const outcomes: Outcome[] = [];
+    functionOf(name).invoke(structuredClone(event), outcome => outcomes.push(outcome));
+    await time.runUntilTrue(() => outcomes.length > 0);
+    const [outcome] = outcomes;
     if (!outcome) throw new Error(`The invocation of ${name} did not end.`);
     return outcome;
   }

@@ -48,7 +48,7 @@ test.each<readonly [string, TablesCommand<object>]>([
   ['"ADD" after "" in an expression', update('ADD amount :v')],
   ['sets', new PutCommand({ TableName, Item: { ...Key, all: new Set([1]) } })],
   ['the statement', new BatchExecuteStatementCommand({ Statements: [{ Statement: 'SELECT * FROM "Things"' }] })],
-])('throws an error that DynamoDB does not have for an unsupported feature: %s', (feature, command) => {
+])('throws a non-DynamoDB error for an unsupported feature: %s', (feature, command) => {
   expect(() => make().execute(command)).toThrow(`This DynamoDB does not support ${feature}`);
 });
 

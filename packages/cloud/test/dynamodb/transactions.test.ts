@@ -6,7 +6,7 @@ import { makeTables } from '../../src/dynamodb/tables.ts';
 
 const TableName = 'Things';
 
-test('executes transactions with the same token once in 10 minutes', () => {
+test('executes a transaction with a repeated token only once within 10 minutes', () => {
   const clock = { now: 0 };
   const { execute } = make(() => clock.now);
   const put = (id: string, n: number) => ({ TableName, Item: { id, n } });

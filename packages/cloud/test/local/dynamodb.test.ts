@@ -67,7 +67,7 @@ describe('the DynamoDB emulator', () => {
     await expect(again).rejects.toThrow(expect.objectContaining({ name: 'ResourceInUseException' }));
   });
 
-  it('returns the errors of AWS', async () => {
+  it('returns the same errors as AWS', async () => {
     const { client } = await start();
     const condition = { ConditionExpression: 'attribute_exists(id)' };
     const rejected = client.send(new PutItemCommand({ TableName, Item: Key, ...condition }));

@@ -19,7 +19,7 @@ describe('injected faults', () => {
     ['throttled', 'ThrottledException'],
     ['sns.failed', 'InternalServerError'],
     ['sqs.failed', undefined],
-  ])('affect only requests of functions to the service: %s', (name, error) => {
+  ])('affect only requests from functions to the service: %s', (name, error) => {
     const { interceptor, injected } = faults(JSON.stringify({ [name]: 1 }));
     expect(interceptor(request)?.name).toBe(error);
     expect(interceptor({ ...request, caller: 'local' })).toBeUndefined();

@@ -33,7 +33,7 @@ const start = async (secret = master) => {
 };
 
 describe('data keys', () => {
-  it('decrypt with the same context pairs in any order, also in the next run with the same master key', async () => {
+  it('are decrypted with the same context pairs in any order, also in the next run with the same master key', async () => {
     const { dataKey, decrypt } = await start();
     const CiphertextBlob = await dataKey(EncryptionContext, arn);
     const opened = await decrypt({ CiphertextBlob, EncryptionContext });
@@ -49,14 +49,14 @@ describe('data keys', () => {
     ['another value', { purpose: 'mac', stage: 'local' }],
     ['a missing pair', { purpose: 'signing' }],
     ['an additional pair', { ...EncryptionContext, more: 'x' }],
-  ])('do not decrypt with %s', async (_, wrong) => {
+  ])('are not decrypted with %s', async (_, wrong) => {
     const { dataKey, decrypt } = await start();
     const CiphertextBlob = await dataKey(EncryptionContext);
     const rejected = decrypt({ CiphertextBlob, EncryptionContext: wrong });
     await expect(rejected).rejects.toMatchObject({ name: 'InvalidCiphertextException' });
   });
 
-  it('do not decrypt if they are altered, truncated or encrypted under another master key', async () => {
+  it('are not decrypted if they are altered, truncated or encrypted under another master key', async () => {
     const { dataKey, decrypt } = await start();
     const made = (await dataKey()) ?? new Uint8Array();
     const altered = made.map((byte, at) => (at === made.length - 1 ? byte ^ 1 : byte));
@@ -70,7 +70,7 @@ describe('data keys', () => {
 it.each([
   ['ECC_NIST_P256', 'ec'],
   ['RSA_2048', 'rsa'],
-] as const)('the wrapped private key of a pair %s matches the public key', async (KeyPairSpec, type) => {
+] as const)('the wrapped private key of an %s pair matches the public key', async (KeyPairSpec, type) => {
   const { client, decrypt } = await start();
   const pair = await client.send(
     new GenerateDataKeyPairWithoutPlaintextCommand({ KeyId, KeyPairSpec, EncryptionContext }),

@@ -80,7 +80,7 @@ describe('the SQS emulator', () => {
       body,
     });
 
-  it('is accepted at / and at the path of a queue, which older SDKs use', async () => {
+  it('accepts requests at / and at the path of a queue, which older SDKs use', async () => {
     const { sqs, QueueUrl, receive } = await start();
     for (const url of [`${sqs.endpoint}/`, QueueUrl]) {
       const response = await post(url, 'AmazonSQS.SendMessage', JSON.stringify({ QueueUrl, MessageBody: url }));

@@ -23,7 +23,7 @@ const messageOf = (id: string) => ({
   ...{ sentAt: 1, receives: 0, firstReceivedAt: 0, visibleAt: 1 },
 });
 
-/** Stores a state that tests change through `ids`. */
+/** Starts to save a state that tests change through `ids`. */
 const make = () => {
   const ids: string[] = [];
   const problems: string[] = [];
@@ -108,8 +108,8 @@ describe('the state of a run', () => {
   it.each([
     ['truncated', (text: string) => text.slice(0, -5)],
     ['empty', () => ''],
-    ['of another program', () => '{"tables": []}'],
-    ['of another version', (text: string) => text.replace('run 1', 'run 2')],
+    ['from another program', () => '{"tables": []}'],
+    ['from another version', (text: string) => text.replace('run 1', 'run 2')],
     ['without a key', (text: string) => text.replace('master', 'key')],
     ['with an invalid item', (text: string) => text.replace('"a"', '5')],
   ])('is rejected if it is %s', async (_what, spoil) => {

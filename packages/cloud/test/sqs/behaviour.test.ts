@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { openQueues } from './open-queues.ts';
 
-/** Tests a statement of a page under https://docs.aws.amazon.com/AWSSimpleQueueService/latest/. */
+/** Tests a statement on a page under https://docs.aws.amazon.com/AWSSimpleQueueService/latest/. */
 const fact = (page: string, behaviour: string, check: () => unknown) =>
   it(`${page}: ${behaviour}`, async () => void (await check()));
 
@@ -17,7 +17,7 @@ const attributesOf = (count: number) => Object.fromEntries(entries(count).map(({
 
 fact(
   guide('sqs-visibility-timeout'),
-  'hides a received message until its visibility timeout ends, 30 seconds by default',
+  'hides a received message until its visibility timeout expires, after 30 seconds by default',
   async () => {
     const { time, send, receive, bodies } = openQueues();
     send('a');
@@ -42,7 +42,7 @@ fact(api('ReceiveMessage'), 'accepts a visibility timeout of 0 to 12 hours in a 
 
 fact(
   api('ChangeMessageVisibility'),
-  'starts the new visibility timeout at the change, and makes the message visible immediately if it is 0',
+  'starts the new visibility timeout at the change, and makes the message visible immediately if the timeout is 0',
   async () => {
     const { time, send, receive, perform, bodies } = openQueues();
     send('a');
@@ -67,7 +67,7 @@ fact(api('ChangeMessageVisibility'), 'rejects a change to a message that is not 
   expect(perform('ChangeMessageVisibilityBatch', { Entries })).toMatchObject({ Failed: [failure] });
 });
 
-fact(api('DeleteMessage'), 'does not delete the message for the receipt of an earlier receive', async () => {
+fact(api('DeleteMessage'), 'does not delete a message with the receipt handle of an earlier receive', async () => {
   const { time, send, receive, perform, queue } = openQueues();
   send('a');
   const [first] = receive();
@@ -79,29 +79,25 @@ fact(api('DeleteMessage'), 'does not delete the message for the receipt of an ea
   expect([queue.inFlight(), queue.bodies()]).toEqual([0, []]);
 });
 
-fact(
-  api('ReceiveMessage'),
-  'returns the receive count, time of the first receive, sender, time of sending and group',
-  async () => {
-    const { time, send, receive } = openQueues();
-    await time.runUntil(5);
-    send('a', 'acme');
-    await time.runUntil(10);
-    receive();
-    await time.runUntil(60_000);
-    expect(receive()).toMatchObject([
-      {
-        systemAttributes: {
-          ApproximateReceiveCount: '2',
-          ApproximateFirstReceiveTimestamp: '10',
-          SenderId: 'me',
-          SentTimestamp: '5',
-          MessageGroupId: 'acme',
-        },
+fact(api('ReceiveMessage'), 'returns the receive count, first receive time, sender, sent time and group', async () => {
+  const { time, send, receive } = openQueues();
+  await time.runUntil(5);
+  send('a', 'acme');
+  await time.runUntil(10);
+  receive();
+  await time.runUntil(60_000);
+  expect(receive()).toMatchObject([
+    {
+      systemAttributes: {
+        ApproximateReceiveCount: '2',
+        ApproximateFirstReceiveTimestamp: '10',
+        SenderId: 'me',
+        SentTimestamp: '5',
+        MessageGroupId: 'acme',
       },
-    ]);
-  },
-);
+    },
+  ]);
+});
 
 fact(api('ReceiveMessage'), 'returns the requested attributes, by name or all', () => {
   const { perform } = openQueues();
@@ -162,7 +158,7 @@ fact(guide('sqs-delay-queues'), 'hides a new message for its delay of 0 to 15 mi
 
 fact(
   guide('sqs-dead-letter-queues'),
-  'moves a message to the dead-letter queue after the maximum receives, with the same id, group and time of sending',
+  'moves a message to the dead-letter queue after maxReceiveCount receives, and preserves its id, group and sent time',
   async () => {
     const { time, send, bodies, dead } = openQueues({
       visibilityTimeout: 1,
@@ -195,7 +191,7 @@ fact(fairness, 'delivers quiet groups before a group with many messages in fligh
   expect(bodies(2)).toEqual(['noisy', 'quiet']);
 });
 
-fact(fairness, 'delivers quiet groups before a group with much processing time', async () => {
+fact(fairness, 'delivers quiet groups before a group with a long processing time', async () => {
   const { time, send, receive, queue } = openQueues({ visibilityTimeout: 3_600 });
   for (const body of ['slow', 'slow', 'slow']) send(body, 'slow');
   send('other', 'other');
@@ -322,7 +318,7 @@ fact(api('GetQueueUrl'), 'rejects a missing queue', () => {
 const differs = (difference: string, check: () => unknown) =>
   it(`differs: ${difference}`, async () => void (await check()));
 
-differs('ignores a deletion with an expired or unknown receipt', async () => {
+differs('ignores a deletion with an expired or unknown receipt handle', async () => {
   const { time, send, receive, queue, perform } = openQueues();
   send('a');
   const [received] = receive();
@@ -341,7 +337,7 @@ differs('restarts the receive count of a dead-letter message at 1', async () => 
   expect(dead.receive(1)).toMatchObject([{ systemAttributes: { ApproximateReceiveCount: '1' } }]);
 });
 
-differs('rejects a message attribute of bytes', () => {
+differs('rejects a binary message attribute', () => {
   const MessageAttributes = { a: { DataType: 'Binary', BinaryValue: new Uint8Array([1]) } };
   expect(openQueues().errorOf('SendMessage', { MessageBody: 'x', MessageAttributes })).toBe('InvalidParameterValue');
 });

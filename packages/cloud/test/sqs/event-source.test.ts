@@ -66,7 +66,7 @@ it.each([
   [{ batchItemFailures: [{ itemIdentifer: 'a' }] }, none],
   [{ batchItemFailures: [null] }, none],
   [{ batchItemFailures: 'a' }, none],
-])('treats the response %j as success of %j', (response, done) => {
+])('for the response %j, treats the messages %j as successful', (response, done) => {
   expect(succeeded(all.map(messageOf), response).map(({ id }) => id)).toEqual(done);
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openQueues } from './open-queues.ts';
 
 describe('faults', () => {
-  it('deliver a deleted message again', () => {
+  it('cause the redelivery of a deleted message', () => {
     const faults = { isRedelivered: () => true, isEntryRejected: () => false };
     const { send, receive, perform, bodies } = openQueues({}, faults);
     send('a');
@@ -11,7 +11,7 @@ describe('faults', () => {
     expect(bodies()).toEqual(['a']);
   });
 
-  it('reject entries of batches individually', () => {
+  it('cause the rejection of individual batch entries', () => {
     const rejections = [false, true, true, false, true];
     const isEntryRejected = () => rejections.shift() ?? false;
     const { receive, perform, queue } = openQueues({}, { isRedelivered: () => false, isEntryRejected });
@@ -31,7 +31,7 @@ describe('faults', () => {
 });
 
 describe('a snapshot', () => {
-  it('contains waiting and delayed messages, messages in flight with their receipts, and receive counts', async () => {
+  it('contains waiting and delayed messages, in-flight messages with their receipt handles, and receive counts', async () => {
     const before = openQueues();
     before.perform('SendMessage', { MessageBody: 'later', DelaySeconds: 50 });
     before.send('in flight', 'acme');
@@ -63,7 +63,7 @@ describe('a snapshot', () => {
     expect(restored.create({ name: 'other' }).bodies()).toEqual(['a']);
   });
 
-  it('has another change number after each change', () => {
+  it('has a change counter that increases with each change', () => {
     const { queues, send, receive, queue } = openQueues();
     const seen = [queues.changes()];
     send('a');

@@ -42,10 +42,10 @@ it.each<[string, CallOutcome[], string, object, number]>([
   ['the response to the second attempt', ['request_lost'], 'sqs', { body: 'ok', $metadata: { attempts: 2 } }, 1],
   ['the response after two effects', ['response_lost'], 'sqs', { $metadata: { attempts: 2 } }, 2],
   ['a timeout error', ['request_lost', 'response_lost', 'request_lost'], 'sqs', { name: 'TimeoutError' }, 1],
-  ['a throttled table', thrice('throttled'), 'dynamodb', { name: throttlingName, $fault: 'client' }, 0],
-  ['a throttled key', thrice('throttled'), 'kms', { name: 'ThrottlingException', $metadata: { attempts: 3 } }, 0],
+  ['DynamoDB throttling', thrice('throttled'), 'dynamodb', { name: throttlingName, $fault: 'client' }, 0],
+  ['KMS throttling', thrice('throttled'), 'kms', { name: 'ThrottlingException', $metadata: { attempts: 3 } }, 0],
   ['an internal error', thrice('failed'), 'sqs', { name: 'InternalServerError', $fault: 'server' }, 0],
-])('ends a call: %s', async (_, outcomes, service, result, effects) => {
+])('ends a call with %s', async (_, outcomes, service, result, effects) => {
   expect(await callWith(outcomes, service)).toMatchObject({ result, effects });
 });
 
@@ -59,7 +59,7 @@ it('does not retry a rejected call', async () => {
   expect(rejected).toMatchObject({ result: { name, $metadata: { attempts: 1 } }, effects: 1 });
 });
 
-it('takes the latency and the processor time of a call, and one second for an attempt without a response', async () => {
+it('spends the latency and processor time of a call, and one second on an attempt without a response', async () => {
   expect((await callWith([])).took).toBeCloseTo(8 + 0.85 / (1_024 / 1_769));
   expect((await callWith(['request_lost'])).took).toBeGreaterThan(1_008);
 });
@@ -67,7 +67,7 @@ it('takes the latency and the processor time of a call, and one second for an at
 it.each<[CallOutcome, number]>([
   ['dies_before', 0],
   ['dies_after', 1],
-])('kills the process, and the call never returns: %s', async (outcome, effects) => {
+])('kills the process so that the call never returns: %s', async (outcome, effects) => {
   expect(await callWith([outcome])).toEqual({ status: 'died', effects });
 });
 

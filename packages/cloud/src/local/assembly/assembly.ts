@@ -38,7 +38,7 @@ export interface CdkApp {
   readonly root: string;
   /** The path of the program, relative to the project directory. The current Node.js executable runs it. */
   readonly entry: string;
-  /** The context values in addition to those in `cdk.json`. */
+  /** The context values that extend or override those in `cdk.json`. */
   readonly context: Readonly<Record<string, unknown>>;
 }
 
@@ -57,8 +57,8 @@ export async function synthesise({ root, entry, context }: CdkApp, output: strin
     signal,
   });
   const exited = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('exit', resolve));
-  const [code, ...written] = await Promise.all([exited, text(child.stderr), text(child.stdout)]);
-  if (code !== 0) throw new StartError(`Could not synthesise the CDK app:\n${written.join('').trim()}`);
+  const [code, ...texts] = await Promise.all([exited, text(child.stderr), text(child.stdout)]);
+  if (code !== 0) throw new StartError(`Could not synthesise the CDK app:\n${texts.join('').trim()}`);
 }
 
 /** Reads a cloud assembly. @throws {StartError} if the directory contains no valid assembly */

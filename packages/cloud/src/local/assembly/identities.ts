@@ -1,13 +1,13 @@
 import { StartError } from '../errors.ts';
 import type { Resource } from './assembly.ts';
 
-/** The account of all resources. */
+/** The account id of all resources. */
 export const account = '000000000000';
 
 /** The region of all resources. */
 export const region = 'us-east-1';
 
-/** Returns a name that consists of the stack and the logical id. Names are stable, so a run finds the data of earlier runs. */
+/** Returns a name that consists of the stack and the logical id. Names are stable, so a run can read the data of earlier runs. */
 export function physicalName(stack: string, logicalId: string): string {
   return `${stack}-${logicalId}`;
 }
@@ -49,8 +49,8 @@ export interface AttributeQuery {
 /** Returns the value of an attribute. @throws {StartError} if the local cloud does not support it */
 export function attributeOf(query: AttributeQuery, addresses: Addresses): string {
   const { name, resource, attribute } = query;
-  const known = attributes[`${resource.Type}.${attribute}`];
-  if (known) return known(query, addresses);
+  const read = attributes[`${resource.Type}.${attribute}`];
+  if (read) return read(query, addresses);
   if (attribute === 'Ref') return name;
   throw new StartError(`${name}: the local cloud has no attribute "${attribute}" for ${resource.Type}.`);
 }
@@ -63,7 +63,7 @@ function arn(service: string, resource: string): string {
   return `arn:aws:${service}:${region}:${account}:${resource}`;
 }
 
-/** Functions that return the attributes of each type. The default of `Ref` is the name. */
+/** Functions that return the attributes of each type. By default, `Ref` returns the name. */
 const attributes: Readonly<Record<string, (query: AttributeQuery, addresses: Addresses) => string>> = {
   'AWS::ApiGatewayV2::Api.ApiEndpoint': ({ name }, { apiEndpoint }) => apiEndpoint(name),
   'AWS::DynamoDB::GlobalTable.Arn': ({ name }) => tableArn(name),

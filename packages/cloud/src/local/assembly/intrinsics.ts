@@ -6,9 +6,9 @@ import { type Addresses, account, attributeOf, physicalName, region } from './id
 export type Resolve = (node: unknown, stack: Stack) => unknown;
 
 /**
- * Creates the resolver of the intrinsic functions that the app's templates use. It resolves references between stacks.
+ * Creates a resolver for the intrinsic functions in the app's templates. It resolves references between stacks.
  *
- * The resolver throws a {@link StartError} if an intrinsic function is unknown or a reference has no target.
+ * The resolver throws a {@link StartError} for an unknown intrinsic function or a reference without a target.
  */
 export function makeResolver(stacks: readonly Stack[], addresses: Addresses): Resolve {
   const intrinsics: Readonly<Record<string, (argument: unknown, stack: Stack) => unknown>> = {

@@ -82,8 +82,8 @@ const liveTypes = [
 ] as const;
 
 /**
- * The types that have no effect locally. The resolver reads parameter values from the template. A type that is in neither
- * list is an error.
+ * The types that have no effect locally. A type that is in neither list causes an error. The resolver reads the values of SSM
+ * parameters from the template.
  */
 const inertTypes: ReadonlySet<string> = new Set([
   'AWS::CDK::Metadata',
@@ -110,5 +110,5 @@ const inertTypes: ReadonlySet<string> = new Set([
 ]);
 
 function isLive(type: string): type is LiveType {
-  return liveTypes.some(known => known === type);
+  return liveTypes.some(liveType => liveType === type);
 }

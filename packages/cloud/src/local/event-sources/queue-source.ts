@@ -5,7 +5,7 @@ import type { Clock } from '../../time.ts';
 import { type LiveResource, readProperties } from '../assembly/resources.ts';
 import type { Invoke } from '../lambda/invocation.ts';
 
-/** Parses an event source mapping of the template. @throws {StartError} */
+/** Parses an event source mapping in the template. @throws {StartError} */
 export function eventSourceOf(resource: LiveResource) {
   const { EventSourceArn, FunctionName, BatchSize, ScalingConfig } = readProperties(mappingSchema, resource);
   return {
@@ -27,10 +27,10 @@ interface QueueSource {
 }
 
 /**
- * Invokes a function with batches of a queue's messages. The concurrency starts at 5 and grows up to `concurrency` while
- * messages wait. As on AWS, failed messages stay hidden until their visibility timeout ends.
+ * Invokes a function with batches of a queue's messages. The concurrency starts at 5 and increases up to `concurrency`
+ * while messages wait. As on AWS, failed messages stay hidden until their visibility timeout expires.
  *
- * @returns a function that stops receiving and resolves when the running batches have ended
+ * @returns a function that stops receiving and resolves when the running batches are complete
  */
 export function startQueueSource(source: QueueSource): () => Promise<void> {
   const { queue, invoke, batchSize, concurrency, time } = source;

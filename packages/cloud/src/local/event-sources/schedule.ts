@@ -10,7 +10,7 @@ interface Schedule {
   readonly functionName: string;
 }
 
-/** Parses a schedule of the template. @throws {StartError} if it is not supported locally */
+/** Parses a schedule in the template. @throws {StartError} if it is not supported locally */
 export function scheduleOf(resource: LiveResource): Schedule {
   const { ScheduleExpression: expression, Targets } = readProperties(ruleSchema, resource);
   const [, count, unit = ''] = /^rate\(([1-9]\d*) (minute|hour|day)s?\)$/.exec(expression) ?? [];

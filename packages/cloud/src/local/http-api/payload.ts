@@ -5,7 +5,7 @@ import type { InvocationOutcome } from '../lambda/invocation.ts';
 
 /** A complete request to the gateway. */
 export interface GatewayRequest {
-  /** The gateway's id of the request, which the header `apigw-requestid` of the response contains. */
+  /** The request id that the gateway returns in the response header `apigw-requestid`. */
   readonly requestId: string;
   /** The decoded path, which starts with a slash. */
   readonly path: string;
@@ -15,7 +15,7 @@ export interface GatewayRequest {
   readonly body: Buffer;
 }
 
-/** Returns the event of a request. It has the fields of payload format 2.0 that the functions read. */
+/** Returns the event for a request. It has the fields of payload format 2.0 that the functions read. */
 export function eventOf({ requestId, path, rawQueryString, message, body }: GatewayRequest, routeKey: string) {
   const headers = Object.fromEntries(
     Object.entries(message.headersDistinct).map(([name, values]) => [name, values?.join(',') ?? '']),
@@ -36,7 +36,7 @@ export interface GatewayResponse {
   readonly body: Buffer;
 }
 
-/** Returns a response of API Gateway itself. */
+/** Creates a response from API Gateway itself. */
 export function gatewayMessage(status: number, message: string): GatewayResponse {
   return { status, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify({ message })) };
 }

@@ -3,7 +3,7 @@ import { functionNameIn } from '../assembly/identities.ts';
 import { type LiveResource, ofType, readProperties } from '../assembly/resources.ts';
 import { StartError } from '../errors.ts';
 
-/** A route of the template. */
+/** A route in the template. */
 export interface Route {
   readonly apiId: string;
   /** The route key, such as `ANY /path/{parameter}` or `$default`. */
@@ -18,7 +18,7 @@ interface ThrottleSettings {
   readonly burst: number;
 }
 
-/** Parses the routes of the template. @throws {StartError} if the local cloud does not support them */
+/** Parses the routes in the template. @throws {StartError} if the local cloud does not support them */
 export function routesOf(resources: readonly LiveResource[]): readonly Route[] {
   const functionNames = new Map(
     ofType(resources, 'AWS::ApiGatewayV2::Integration').map(resource => {
@@ -35,7 +35,7 @@ export function routesOf(resources: readonly LiveResource[]): readonly Route[] {
   });
 }
 
-/** Creates the route table of an HTTP API. Literal segments precede parameters, and `$default` is last. */
+/** Creates the route table of an HTTP API. Literal segments take precedence over parameters, and `$default` matches last. */
 export function makeRouteTable<Target extends { readonly routeKey: string }>(routes: readonly Target[]) {
   const fallback = routes.find(({ routeKey }) => routeKey === '$default');
   const patterns = routes
@@ -47,7 +47,7 @@ export function makeRouteTable<Target extends { readonly routeKey: string }>(rou
   };
 }
 
-/** Creates a token bucket as in API Gateway. It has `burst` tokens and gains `rate` tokens a second. Each request takes one. */
+/** Creates a token bucket like API Gateway's. It holds up to `burst` tokens and gains `rate` tokens a second. A request takes one. */
 export function makeThrottle({ rate, burst }: ThrottleSettings, now: () => number): () => boolean {
   let tokens = burst;
   let filledAt = now();

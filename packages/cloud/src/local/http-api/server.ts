@@ -5,11 +5,11 @@ import type { Invoke } from '../lambda/invocation.ts';
 import { type LoopbackServer, listenOnLoopback } from '../loopback-server.ts';
 import { eventOf, type GatewayRequest, type GatewayResponse, gatewayMessage, responseOf } from './payload.ts';
 
-/** Returns the response to a request. */
+/** Handles a request and returns the response. */
 export type Gateway = (request: GatewayRequest) => Promise<GatewayResponse>;
 
 export interface HttpServer extends LoopbackServer {
-  /** Starts to serve requests. Until then, the server returns 503. */
+  /** Starts serving requests. Until then, the server returns 503. */
   open(gateway: Gateway): void;
   /** Stops accepting requests. Running requests continue. */
   close(): void;
@@ -29,10 +29,10 @@ export function makeGateway(findRoute: (path: string) => RouteTarget | undefined
     if (!route) return gatewayMessage(404, 'Not Found');
     if (!route.throttle()) return gatewayMessage(429, 'Too Many Requests');
     const timer = new AbortController();
-    const invoked = route.invoke(JSON.stringify(eventOf(request, route.routeKey))).then(responseOf);
+    const response = route.invoke(JSON.stringify(eventOf(request, route.routeKey))).then(responseOf);
     const timedOut = wait(timeout, unavailable, { signal: timer.signal });
     timedOut.catch(() => undefined);
-    return Promise.race([invoked, timedOut]).finally(() => timer.abort());
+    return Promise.race([response, timedOut]).finally(() => timer.abort());
   };
 }
 
@@ -50,8 +50,8 @@ export async function startHttpServer(port: number): Promise<HttpServer> {
   const listening = await listenOnLoopback(server, port);
   return {
     ...listening,
-    open: opened => {
-      gateway = opened;
+    open: newGateway => {
+      gateway = newGateway;
     },
     close: () => {
       server.close();
@@ -75,7 +75,7 @@ export async function startHttpServer(port: number): Promise<HttpServer> {
   }
 }
 
-/** The header with the request id that API Gateway adds to every response. */
+/** The header in which API Gateway adds the request id to every response. */
 const requestIdHeader = 'apigw-requestid';
 
 const unavailable = gatewayMessage(503, 'Service Unavailable');
@@ -124,6 +124,6 @@ function decodePath(path: string): string {
   });
 }
 
-/** The limits of API Gateway. */
+/** API Gateway's limits. */
 const maxHeadBytes = 10_240;
 const maxBodyBytes = 10 * 1024 * 1024;

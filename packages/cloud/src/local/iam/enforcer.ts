@@ -4,7 +4,7 @@ import type { Interceptor, ServiceRequest } from '../emulator.ts';
 import { keyIn } from '../kms.ts';
 import { type AccessRequest, isAllowed, type Statement } from './policies.ts';
 
-/** Enforces the template's policies for requests of functions to the emulators. */
+/** Enforces the template's policies for requests from functions to the emulators. */
 export interface IamEnforcer {
   /** Rejects requests that the policies of the calling function do not allow. Callers other than functions are not restricted. */
   readonly interceptor: Interceptor;
@@ -21,17 +21,17 @@ export function makeIamEnforcer(onDenial: (message: string) => void): IamEnforce
     },
     interceptor: function enforceIam(request) {
       const statements = policiesByCaller.get(request.caller);
-      const denied = statements && accessRequests(request).find(access => !isAllowed(statements, access));
-      if (!denied) return undefined;
-      const context = Object.entries(denied.context ?? {}).map(([key, values]) => ` ${key}=${values.join(',')}`);
-      const message = `${request.caller} is not authorized to perform: ${denied.action} on resource: ${denied.resource}${context.join('')}`;
+      const denial = statements && accessRequests(request).find(access => !isAllowed(statements, access));
+      if (!denial) return undefined;
+      const context = Object.entries(denial.context ?? {}).map(([key, values]) => ` ${key}=${values.join(',')}`);
+      const message = `${request.caller} is not authorized to perform: ${denial.action} on resource: ${denial.resource}${context.join('')}`;
       onDenial(message);
       return new ServiceError(request.service === 'sns' ? 'AuthorizationError' : 'AccessDeniedException', message);
     },
   };
 }
 
-/** Returns the permissions that a request needs. */
+/** Returns the permissions that a request requires. */
 function accessRequests({ service, operation, input }: ServiceRequest): readonly AccessRequest[] {
   switch (service) {
     case 'dynamodb':

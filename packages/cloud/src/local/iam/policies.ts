@@ -3,10 +3,10 @@ import { type LiveResource, ofType, readProperties } from '../assembly/resources
 import { StartError } from '../errors.ts';
 import { eventSourceOf } from '../event-sources/queue-source.ts';
 
-/** A statement of a role's policy. */
+/** A statement in a role's policy. */
 export type Statement = z.output<typeof statementSchema>;
 
-/** An action on a resource that a caller requests. */
+/** A caller's request for an action on a resource. */
 export interface AccessRequest {
   /** The action, such as `dynamodb:GetItem`. */
   readonly action: string;
@@ -33,7 +33,7 @@ export function functionPolicies(resources: readonly LiveResource[]): ReadonlyMa
 }
 
 /**
- * Checks that each function of an event source has the permissions to consume the queue, as Lambda does. The event
+ * Checks that each function with an event source has the permissions to consume the queue, as Lambda does. The event
  * source itself does not use the function's role.
  *
  * @throws {StartError}
@@ -91,20 +91,20 @@ function covers(pattern: string, name: string): boolean {
 }
 
 function expressionOf(pattern: string): RegExp {
-  const known = expressions.get(pattern) ?? new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`);
-  expressions.set(pattern, known);
-  return known;
+  const expression = expressions.get(pattern) ?? new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`);
+  expressions.set(pattern, expression);
+  return expression;
 }
 
-/** The compiled patterns of the template. */
+/** The compiled patterns in the template. */
 const expressions = new Map<string, RegExp>();
 
 function meetsCondition({ Condition: condition }: Statement, context: AccessRequest['context'] = {}): boolean {
-  const single = Object.entries(condition?.StringEquals ?? {});
-  const each = Object.entries(condition?.['ForAllValues:StringEquals'] ?? {});
+  const equals = Object.entries(condition?.StringEquals ?? {});
+  const forAll = Object.entries(condition?.['ForAllValues:StringEquals'] ?? {});
   return (
-    single.every(([key, allowed]) => (context[key]?.length ?? 0) > 0 && includesAll(allowed, context[key] ?? [])) &&
-    each.every(([key, allowed]) => includesAll(allowed, context[key] ?? [])) // a missing key meets the condition, as in IAM
+    equals.every(([key, allowed]) => (context[key]?.length ?? 0) > 0 && includesAll(allowed, context[key] ?? [])) &&
+    forAll.every(([key, allowed]) => includesAll(allowed, context[key] ?? [])) // a missing key meets the condition, as in IAM
   );
 }
 

@@ -5,7 +5,7 @@ import { generate } from 'selfsigned';
 export interface CertificateAuthority {
   /** The certificate (PEM). Function processes trust it through NODE_EXTRA_CA_CERTS. */
   readonly certificate: string;
-  /** Returns the certificate for a name. The authority issues it when it is first requested. */
+  /** Returns the certificate for a name. The authority issues it on the first request. */
   contextFor(name: string): Promise<SecureContext>;
 }
 
@@ -39,16 +39,16 @@ export async function makeCertificateAuthority(): Promise<CertificateAuthority> 
   return {
     certificate: authority.cert,
     contextFor: name => {
-      const known = contexts.get(name) ?? issue(name);
-      contexts.set(name, known);
-      return known;
+      const context = contexts.get(name) ?? issue(name);
+      contexts.set(name, context);
+      return context;
     },
   };
 }
 
 const elliptic = { keyType: 'ec', algorithm: 'sha256' } as const;
 
-/** Returns a start of validity that allows for clocks that are behind. */
+/** Returns the start of the validity period, which allows for slow clocks. */
 function anHourAgo(): Date {
   return new Date(Date.now() - 3_600_000);
 }

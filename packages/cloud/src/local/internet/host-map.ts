@@ -17,12 +17,12 @@ export interface HostMap {
 export interface HostMapSource {
   /** The default mappings. All other mappings override them. */
   readonly builtIn: Iterable<Mapping>;
-  /** The mappings of the command line. They override the hosts file. */
+  /** The mappings from the command line. They override the hosts file. */
   readonly mappings: Iterable<Mapping>;
   readonly hostsFile?: string | undefined;
 }
 
-/** The settings of the preload module of a function process, which its URL contains as JSON. */
+/** The settings for the preload module of a function process. The URL of the module contains them as JSON. */
 export interface NetworkSettings extends HostMapSource {
   readonly builtIn: readonly Mapping[];
   readonly mappings: readonly Mapping[];

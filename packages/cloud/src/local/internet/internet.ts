@@ -8,7 +8,7 @@ import type { NetworkSettings } from './host-map.ts';
 import { parseHosts } from './hosts-file.ts';
 import type { TerminatorReport } from './tls-terminator.ts';
 
-/** A server of the run that has a public name. Functions reach it at `https://NAME/…`. */
+/** A server in the run with a public name. Functions reach it at `https://NAME/…`. */
 export interface Site {
   readonly name: string;
   readonly port: number;
@@ -48,7 +48,7 @@ export async function startInternet(
   worker.on('message', (message: TerminatorReport) => {
     if ('listening' in message) return start(message.listening);
     const { name, port } = message.unreachable;
-    note('internet', `no server listens at http://localhost:${port} (${name}): start your receiver`, 'warn');
+    note('internet', `no server is listening at http://localhost:${port} (${name}): start your receiver`, 'warn');
   });
   const { port: terminatorPort, authorityCertificate } = await started;
   // Processes read the hosts file themselves. The watch only reports changes in the terminal.

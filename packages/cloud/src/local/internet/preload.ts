@@ -2,8 +2,8 @@ import dns from 'node:dns';
 import net, { isIP } from 'node:net';
 import { makeHostMap, type NetworkSettings } from './host-map.ts';
 
-// `node --import` loads this module before a function's bundle, so bundles contain no code for local runs and have the
-// environment of Lambda. The URL of this module contains the settings.
+// `node --import` loads this module before a function's bundle, so bundles contain no code for local runs and run in
+// Lambda's environment. The URL of this module contains the settings.
 const settings: NetworkSettings = JSON.parse(new URL(import.meta.url).searchParams.get('settings') ?? '{}');
 
 const hosts = makeHostMap(settings);

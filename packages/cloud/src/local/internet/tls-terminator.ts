@@ -7,17 +7,17 @@ import { codeOf } from '../errors.ts';
 import { makeCertificateAuthority } from './certificate-authority.ts';
 import { type HostMapSource, makeHostMap } from './host-map.ts';
 
-/** A report of the thread. The first one contains the port. A later one names a server that is not listening. */
+/** A report from the thread. The first report contains the port. Each later report names a server that is not listening. */
 export type TerminatorReport =
   | { readonly listening: { readonly port: number; readonly authorityCertificate: string } }
   | { readonly unreachable: { readonly name: string; readonly port: number } };
 
 /** The name in the certificate for connections without SNI and for unmapped names. It matches no host. */
-const unmapped = 'unmapped.invalid';
+const unmappedName = 'unmapped.invalid';
 
 const hosts = makeHostMap(workerData as HostMapSource);
 const authority = await makeCertificateAuthority();
-const unknownHostContext = await authority.contextFor(unmapped);
+const unknownHostContext = await authority.contextFor(unmappedName);
 const openSockets = new Set<Socket>();
 /** The ports that were reported as unreachable, by name. */
 const unreachablePorts = new Map<string, number>();

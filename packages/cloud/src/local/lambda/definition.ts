@@ -18,7 +18,7 @@ export interface FunctionDefinition {
 }
 
 /**
- * Parses a function of the template.
+ * Parses a function in the template.
  *
  * @param assets - the directory of each bundle, by object key
  * @throws {StartError}

@@ -3,7 +3,7 @@ import type { FunctionError, InvocationOutcome, Invoke } from './invocation.ts';
 import { type FunctionProcess, startProcess } from './process.ts';
 import type { RuntimeContext } from './runtime-context.ts';
 
-/** A function of the template. */
+/** A function in the template. */
 export interface LocalFunction {
   readonly definition: FunctionDefinition;
   /** The maximum number of concurrent invocations. Further invocations wait. */
@@ -23,7 +23,7 @@ export interface FunctionHost {
   readonly onLine: (definition: FunctionDefinition, line: string) => void;
 }
 
-/** Acquires the lock, in the order of the calls. Returns a function that releases it. */
+/** Acquires the lock, in call order. Returns a function that releases it. */
 type StartLock = () => Promise<() => void>;
 
 /**
@@ -33,22 +33,22 @@ type StartLock = () => Promise<() => void>;
 export function makeStartLock(): StartLock {
   let previous: Promise<void> = Promise.resolve();
   return async function acquire() {
-    const before = previous;
+    const predecessor = previous;
     const { promise, resolve } = Promise.withResolvers<void>();
     previous = promise;
-    await before;
+    await predecessor;
     return resolve;
   };
 }
 
 /**
- * Creates a function. It starts processes on demand and reuses the most recently used process first. The other processes
- * end after they have been idle for a while.
+ * Creates a function. It starts processes on demand and reuses the most recently used process first. A process
+ * ends after `idleLifetime` without an invocation.
  */
 export function makeLocalFunction(definition: FunctionDefinition, host: FunctionHost, concurrency = 16): LocalFunction {
   const waiting: Waiting[] = [];
   const idle: { readonly process: FunctionProcess; readonly idleTimer: NodeJS.Timeout }[] = [];
-  const alive = new Set<FunctionProcess>();
+  const processes = new Set<FunctionProcess>();
   const inFlight = new Set<Promise<InvocationOutcome>>();
   let isStarting = false;
   let hasEnded = false;
@@ -67,7 +67,7 @@ export function makeLocalFunction(definition: FunctionDefinition, host: Function
     end: () => {
       hasEnded = true;
       for (const { resolve } of waiting.splice(0)) resolve(runEnded);
-      for (const process of alive) process.end();
+      for (const process of processes) process.end();
     },
   };
 
@@ -81,7 +81,7 @@ export function makeLocalFunction(definition: FunctionDefinition, host: Function
   async function serve(process: FunctionProcess, { payload, resolve }: Waiting): Promise<void> {
     removeIdle(process);
     resolve(await process.invoke(payload));
-    if (alive.has(process)) markIdle(process);
+    if (processes.has(process)) markIdle(process);
   }
 
   function markIdle(process: FunctionProcess): void {
@@ -99,7 +99,7 @@ export function makeLocalFunction(definition: FunctionDefinition, host: Function
   }
 
   function needsProcess(): boolean {
-    return !hasEnded && waiting.length > 0 && alive.size < concurrency;
+    return !hasEnded && waiting.length > 0 && processes.size < concurrency;
   }
 
   /** Starts the processes that waiting invocations need, one at a time, so that the starts do not delay other functions. */
@@ -124,14 +124,14 @@ export function makeLocalFunction(definition: FunctionDefinition, host: Function
         resolve(undefined);
       },
       onExit: error => {
-        alive.delete(process);
+        processes.delete(process);
         removeIdle(process);
         resolve(error);
         serveWaiting();
       },
       onLine: line => host.onLine(definition, line),
     });
-    alive.add(process);
+    processes.add(process);
     return promise;
   }
 }

@@ -8,7 +8,7 @@ import { functionVariables, type RuntimeContext } from './runtime-context.ts';
 /** A process of a function. It runs one invocation at a time. */
 export interface FunctionProcess {
   readonly invoke: Invoke;
-  /** Ends the process at once. */
+  /** Kills the process. */
   end(): void;
 }
 
@@ -63,8 +63,8 @@ export function startProcess(
 
   function onEnd(code: number | null, signal: string | null): void {
     clearTimeout(timer);
-    const how = signal === null ? `exit status ${code}` : `signal: ${signal}`;
-    const error = reason ?? failure('Runtime.ExitError', `Runtime exited with error: ${how}`);
+    const cause = signal === null ? `exit status ${code}` : `signal: ${signal}`;
+    const error = reason ?? failure('Runtime.ExitError', `Runtime exited with error: ${cause}`);
     onExit(error);
     settle({ outcome: 'failed', error });
   }
@@ -102,5 +102,5 @@ function spawnFunction(definition: FunctionDefinition, runtimeContext: RuntimeCo
   });
 }
 
-/** The maximum duration of a start. Lambda allows 10 seconds, but a busy computer needs more time. */
+/** The maximum start-up time in seconds. Lambda allows 10 seconds, but a busy computer needs more time. */
 const initialisationSeconds = 60;

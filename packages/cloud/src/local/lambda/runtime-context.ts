@@ -10,7 +10,7 @@ import type { FunctionDefinition } from './definition.ts';
 export interface RuntimeContext {
   /** The endpoints of the emulators, by the service name in the SDK's variables: `DYNAMODB`, `SQS`, `KMS` or `SNS`. */
   readonly endpoints: Readonly<Record<string, string>>;
-  /** The file with the certificate (PEM) of the run's authority. */
+  /** The file with the certificate (PEM) of the run's certificate authority. */
   readonly authorityFile: string;
   /** The script that runs a handler. */
   readonly bootstrapFile: string;
@@ -37,7 +37,7 @@ export async function writeRuntimeFiles(
     target: 'node24',
     logLevel: 'silent',
   });
-  await stop(); // ends the process of esbuild
+  await stop(); // ends esbuild's process
   const authorityFile = join(directory, 'authority.pem');
   writeFileSync(authorityFile, authorityCertificate);
   const preloadUrl = pathToFileURL(join(directory, 'preload.mjs'));
@@ -46,7 +46,7 @@ export async function writeRuntimeFiles(
 }
 
 /**
- * Returns the environment of a function process. It contains the variables of Lambda and of the template, and the
+ * Returns the environment of a function process. It contains Lambda's variables, the variables in the template and the
  * endpoints, but no variables of this process.
  */
 export function functionVariables(definition: FunctionDefinition, context: RuntimeContext): Record<string, string> {

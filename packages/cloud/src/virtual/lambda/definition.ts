@@ -1,6 +1,6 @@
 import type { EventSource } from '../../sqs/event-source.ts';
 
-/** The definition of a function. A process accesses the outside only through its `Runtime`. */
+/** The definition of a function. A process reaches everything outside itself only through its `Runtime`. */
 export interface FunctionDefinition<Runtime> {
   readonly name: string;
   /** Creates the handler of a new process. */

@@ -7,25 +7,25 @@ import type { FunctionDefinition, Handler, InvocationContext, Outcome } from './
 
 export type VirtualFunction = ReturnType<typeof makeFunction>;
 
-/** Creates a function, which starts processes on demand and reuses them. */
+/** Creates a function that starts processes on demand and reuses them. */
 export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, context: FunctionContext<Runtime>) {
   const { name, timeout, concurrency = Number.POSITIVE_INFINITY } = definition;
   const { time, costs, note, ids, account, startProcess, runtimeOf } = context;
   /** The idle processes. The function reuses the most recently used process first. */
   const idle: Running[] = [];
-  let alive = 0;
-  let started = 0;
+  let liveCount = 0;
+  let startedCount = 0;
   let invocations = 0;
   return { invoke };
 
   /**
-   * Invokes the function after the latency of an invocation.
+   * Invokes the function after the invocation latency.
    *
    * @param work - the milliseconds of processor time before the handler receives its event
    */
   function invoke(event: unknown, onEnd: (outcome: Outcome) => void, work = 0): void {
     time.after(costs.invoke, () => {
-      const isFull = idle.length === 0 && alive >= concurrency;
+      const isFull = idle.length === 0 && liveCount >= concurrency;
       if (isFull || account.free < 1) return onEnd({ status: 'throttled' });
       account.free -= 1;
       const end = (outcome: Outcome) => {
@@ -34,9 +34,9 @@ export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, c
       };
       const warm = idle.pop();
       if (warm) return run(warm, event, end, work);
-      started += 1;
-      alive += 1;
-      const process = startProcess(name, started);
+      startedCount += 1;
+      liveCount += 1;
+      const process = startProcess(name, startedCount);
       onDeath(process, end, { status: 'died' });
       time.after(costs.coldStart, () =>
         process.deliver(() => load(process, handler => run({ process, handler }, event, end, work), end)),
@@ -46,7 +46,7 @@ export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, c
 
   function onDeath(process: Process, end: (outcome: Outcome) => void, outcome: Outcome): void {
     process.onDeath(() => {
-      alive -= 1;
+      liveCount -= 1;
       end(outcome);
     });
   }
@@ -93,7 +93,7 @@ export function makeFunction<Runtime>(definition: FunctionDefinition<Runtime>, c
         cancelTimeout();
         process.freeze();
         process.onDeath(() => {
-          alive -= 1;
+          liveCount -= 1;
           idle.splice(idle.indexOf(running), 1);
         });
         note('invocation', `${label} ${textOf(outcome)}`, () => outcome);
@@ -109,7 +109,7 @@ interface FunctionContext<Runtime> {
   readonly costs: Pick<Costs, 'coldStart' | 'invoke'>;
   readonly note: Note;
   readonly ids: Pick<SeededRandom, 'bytes'>;
-  /** The number of executions that the account may still start, for all functions together. */
+  /** The remaining concurrency of the account, which all functions share. */
   readonly account: { free: number };
   readonly startProcess: (functionName: string, number: number) => Process;
   readonly runtimeOf: (process: Process) => Runtime;

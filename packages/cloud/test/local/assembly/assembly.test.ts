@@ -15,7 +15,7 @@ const run = (code: string, signal = new AbortController().signal) => {
   return synthesise({ root, entry: 'bin/app.ts', context: { stage: 'local' } }, output, signal);
 };
 
-it("passes the output directory and the project's context, overridden by the request's, to the app", async () => {
+it("passes the output directory and the context to the app, and lets the request override the project's context", async () => {
   await run(
     `import { writeFileSync } from 'node:fs'; const out: string = process.env.CDK_OUTDIR ?? ''; writeFileSync(out, process.env.CDK_CONTEXT_JSON ?? '');`,
   );

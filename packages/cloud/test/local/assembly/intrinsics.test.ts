@@ -4,7 +4,7 @@ import { makeResolver } from '../../../src/local/assembly/intrinsics.ts';
 import { resolveTemplate } from '../../../src/local/assembly/resources.ts';
 import { StartError } from '../../../src/local/errors.ts';
 
-/** Returns a placeholder of Fn::Sub. */
+/** Returns a placeholder for Fn::Sub. */
 const slot = (name: string): string => `\${${name}}`;
 
 const resources: Template['Resources'] = {
@@ -71,7 +71,7 @@ it.each([
   [{ 'Fn::Join': ['-', 'not a list'] }, /needs a list/],
   [{ Ref: 'Secret' }, /parameter without a value: Secret/],
   [{ 'Fn::GetAtt': ['Queue', 'Color'] }, /App-Data-Queue: .* no attribute "Color" for AWS::SQS::Queue/],
-])('rejects %j with an error that names it', (node, message) => {
+])('rejects %j and reports the reason', (node, message) => {
   expect(() => resolve(node, data)).toThrow(StartError);
   expect(() => resolve(node, data)).toThrow(message);
 });
@@ -80,7 +80,7 @@ describe('a template', () => {
   const resolveWith = (Resources: Template['Resources']) =>
     resolveTemplate({ assets: new Map(), stacks: [{ ...data, template: { ...data.template, Resources } }] }, addresses);
 
-  it('resolves to the resources that the local cloud emulates, and the outputs without an export', () => {
+  it('resolves to the emulated resources and the outputs without an export', () => {
     const { resources: live, outputs } = resolveWith(resources);
     expect(live.map(({ name }) => name)).toEqual(
       ['Clients', 'Queue', 'Key', 'Handler', 'Api'].map(id => `App-Data-${id}`),

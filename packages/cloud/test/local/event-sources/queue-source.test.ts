@@ -14,7 +14,7 @@ const properties = {
 const sourceOf = (changes: object) =>
   eventSourceOf(liveResource('AWS::Lambda::EventSourceMapping', { ...properties, ...changes }));
 
-it('parses an event source mapping of the template', () => {
+it('parses an event source mapping in the template', () => {
   const source = { queueArn: properties.EventSourceArn, functionName: 'Deliver', batchSize: 5, concurrency: 8 };
   expect(sourceOf({})).toEqual(source);
 });
@@ -49,7 +49,7 @@ it.each([
   expect(queue.bodies()).toHaveLength(remaining);
 });
 
-it('stops when the current batches have ended, and receives no more messages', async () => {
+it('stops when the current batches are complete, and receives no more messages', async () => {
   const { promise: finished, resolve: finish } = Promise.withResolvers<InvocationOutcome>();
   const { time, queue, stop } = await start(() => finished);
   let hasStopped = false;

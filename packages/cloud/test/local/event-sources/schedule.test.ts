@@ -19,6 +19,6 @@ it.each([
   ['rate(25 days)', sweep, 'is not supported locally'],
   ['cron(0 12 * * ? *)', sweep, 'is not supported locally'],
   ['rate(1 day)', 'arn:aws:sqs:x', 'schedules support only functions'],
-])('rejects the schedule %s of %s', (expression, target, message) => {
+])('rejects the schedule %s with the target %s', (expression, target, message) => {
   expect(() => read(expression, target)).toThrow(message);
 });

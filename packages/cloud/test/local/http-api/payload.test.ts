@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventOf, responseOf } from '../../../src/local/http-api/payload.ts';
 
-/** Returns the event of a request. */
+/** Returns the event for a request. */
 const event = (headersDistinct: Record<string, string[]> = {}, body = Buffer.alloc(0)) => {
   const message = { method: 'POST', headersDistinct, socket: { remoteAddress: '127.0.0.1' } as never };
   return eventOf({ requestId: 'AbC=', path: '/a b', rawQueryString: 'c=%20', message, body }, 'ANY /{x}');
@@ -35,7 +35,7 @@ describe('an event', () => {
     ['application/problem+json', 'á', true],
     ['', 'á', true],
     ['application/json', Buffer.of(0x22, 0xff), true], // not UTF-8
-  ])('has a body of type %j, %j, in base64: %s', (type, sent, isBase64Encoded) => {
+  ])('encodes a body of type %j (%j) in base64: %s', (type, sent, isBase64Encoded) => {
     const body = Buffer.from(sent as string);
     const made = event({ 'content-type': [type] }, body);
     expect(made.isBase64Encoded).toBe(isBase64Encoded);
@@ -53,12 +53,12 @@ describe('a response', () => {
     [{ statusCode: 204 }, [204, {}, '']],
     [{ statusCode: 201, headers: { a: 'b', n: 1 }, body: 'x' }, [201, { a: 'b', n: '1' }, 'x']],
     [{ statusCode: 200, body: 'eA==', isBase64Encoded: true }, [200, {}, 'x']],
-  ])('of %j', (result, expected) => {
+  ])('is converted from the result %j', (result, expected) => {
     expect(response(JSON.stringify(result))).toEqual(expected);
   });
 
   it.each(['{', 'null', '{"statusCode":"abc"}', '{"statusCode":42}', '{"statusCode":200,"body":{}}'])(
-    'to a malformed result or an error is 500 without details: %s',
+    'has status 500 without details for an error or a malformed result: %s',
     payload => {
       const internal = [500, { 'content-type': 'application/json' }, '{"message":"Internal Server Error"}'];
       expect(response(payload)).toEqual(internal);

@@ -13,7 +13,7 @@ const results: Readonly<Record<string, object>> = {
   '/own': { statusCode: 200, headers: { 'Apigw-RequestId': 'mine' } },
 };
 
-/** Returns the event. The path `/slow` never returns. */
+/** Returns the event, except for the path `/slow`, which never returns. */
 const echo = async (payload: string) => {
   const { rawPath: path, rawQueryString: query, body = '', requestContext } = JSON.parse(payload);
   requestIds.push(requestContext.requestId);
@@ -52,7 +52,7 @@ describe('the gateway returns', () => {
   it.each([
     ['/', 404, 'Not Found'],
     ['/slow', 503, 'Service Unavailable'],
-  ])('%s', async (path, status, message) => {
+  ])('for the path %s: %i %s', async (path, status, message) => {
     const response = await get(path);
     expect([response.status, await response.json()]).toEqual([status, { message }]);
     expect(response.headers.get('content-type')).toBe('application/json');

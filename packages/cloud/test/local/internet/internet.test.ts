@@ -197,7 +197,7 @@ describe('connections', () => {
   });
 });
 
-it('applies changes of the hosts file immediately, in running processes and in the TLS terminator', async () => {
+it('applies changes to the hosts file immediately, in running processes and in the TLS terminator', async () => {
   await expect(evaluate("return resolve4('later.example.test')")).rejects.toThrow();
   writeHosts({ 'later.example.test': `http://127.0.0.1:${plainPort}` });
   expect(await evaluate("return request({ host: 'later.example.test' })")).toMatchObject({
@@ -224,7 +224,7 @@ it('reports once per outage that the server of a mapped name is not listening', 
   await close();
   await Promise.all([expectReset(), expectReset()]);
   await expectReset();
-  const note = `no server listens at http://localhost:${port} (outage.example.net): start your receiver`;
+  const note = `no server is listening at http://localhost:${port} (outage.example.net): start your receiver`;
   expect(outages()).toEqual([note]);
   await once(server.listen(port, '127.0.0.1'), 'listening');
   expect(await request()).toMatchObject({ status: 207 });

@@ -77,7 +77,7 @@ describe('an invocation', () => {
     expect(JSON.stringify(response.variables)).not.toContain('terminatorPort');
   });
 
-  it('reuses an idle process, and starts processes for concurrent invocations up to the concurrency', async () => {
+  it('reuses an idle process, and starts processes for concurrent invocations up to the concurrency limit', async () => {
     const local = functionOf(
       'counting',
       `let count = 0; export const handler = async ({ milliseconds }) => {
@@ -132,7 +132,7 @@ describe('processes', () => {
     }
   });
 
-  it('are reused in order of their last use, most recent first, and end after 3 idle minutes', async () => {
+  it('are reused in order of last use, most recent first, and end after 3 idle minutes', async () => {
     for (const { end } of made) end(); // otherwise `idle` would count their timers
     await wait(200);
     const local = functionOf(
@@ -189,7 +189,7 @@ describe('a function', () => {
     expect(lines.some(line => line.includes('"Invoke Error"') && line.includes('too far'))).toBe(true);
   });
 
-  it('is killed at its timeout, even in an endless loop, and gets a new process', async () => {
+  it('loses its process at the timeout, even in an endless loop, and gets a new one', async () => {
     const local = functionOf(
       'looping',
       'export const handler = async ({ loop }) => { while (loop) {} return process.pid; };',
@@ -257,7 +257,7 @@ describe('a function', () => {
   });
 });
 
-it('ends its processes when the run ends, and fails waiting invocations', async () => {
+it('a function ends its processes when the run ends, and fails waiting invocations', async () => {
   const local = functionOf('ending', 'export const handler = async () => new Promise(() => {});', 5, 1);
   const both = [local.invoke('{}'), local.invoke('{}')];
   await wait(300);

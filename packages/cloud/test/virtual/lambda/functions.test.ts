@@ -54,7 +54,7 @@ describe('an invocation', () => {
     expect(logs).toMatchObject([{ at: 60_020, functionName: 'f', processId: 'f#1' }]);
   });
 
-  it('is throttled if the account has reached its concurrency', async () => {
+  it('is throttled if the account has reached its maximum concurrency', async () => {
     const start: Definition['start'] =
       ({ time }) =>
       () =>
@@ -71,8 +71,8 @@ describe('an invocation', () => {
     expect(outcomes).toEqual(['g 2 throttled', 'g 0 answered', 'f 1 answered', 'g 2000 answered']);
   });
 
-  // Regression: a death released its execution twice, and the dead process received a later invocation.
-  it('releases its execution once if its process dies after the response', async () => {
+  // Regression: a death released its concurrency twice, and the dead process received a later invocation.
+  it('releases its concurrency only once if its process dies after the response', async () => {
     const start: Definition['start'] =
       ({ call, time }) =>
       event => {
