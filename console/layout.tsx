@@ -136,7 +136,7 @@ function Html(page: { title: string; language: Language; refreshSeconds: number;
 
 function Header() {
   const { t, folder, path, language, claims } = useView();
-  const isAtSteps = path.startsWith('/first-steps');
+  const isFirstStepsPage = path.startsWith('/first-steps');
   return (
     <header class="top">
       <div class="bar">
@@ -145,7 +145,7 @@ function Header() {
         </a>
         <nav aria-label="Emissor">
           {Object.entries({ '/': t.nav.webhooks, '/first-steps': t.nav.firstSteps }).map(([to, name]) => (
-            <a href={folder + to} aria-current={isAtSteps === (to !== '/') ? 'page' : undefined}>
+            <a href={folder + to} aria-current={isFirstStepsPage === (to !== '/') ? 'page' : undefined}>
               {name}
             </a>
           ))}

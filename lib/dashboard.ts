@@ -87,11 +87,8 @@ export class StageDashboard extends Construct {
   }
 
   #metric(metricName: string, service: string, label = metricName, statistic = 'Sum') {
-    return ownMetric(this.#props.configuration, metricName, { service }).with({
-      label,
-      statistic,
-      period: fiveMinutes,
-    });
+    const metric = ownMetric(this.#props.configuration, metricName, { service });
+    return metric.with({ label, statistic, period: fiveMinutes });
   }
 }
 

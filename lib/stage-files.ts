@@ -28,7 +28,7 @@ export function requireStage(name: unknown): StageName {
   const stages = stageNames();
   if (isStageName(name) && stages.includes(name)) return name;
   throw new ConfigurationError(
-    `Unknown stage "${String(name)}": the stages are ${stages.join(', ')}. For a new stage, copy stages/prod.ts to stages/NAME.ts. NAME starts with a letter and has at most 20 lower-case letters, digits and hyphens.`,
+    `Unknown stage "${String(name)}": the stages are ${stages.join(', ')}. For a new stage, copy stages/prod.ts to stages/NAME.ts. NAME must start with a lower-case letter and contain only lower-case letters, digits and hyphens (at most 20 characters).`,
   );
 }
 

@@ -82,7 +82,7 @@ export const stageValues = z.object({
   passwordMinimumLength: count(8, 256).prefault(15),
 
   /**
-   * The waits between attempts, before jitter. They may add up to 9 days. n waits allow n + 1 attempts. `Retry-After` extends a wait to at
+   * The waits between attempts, before jitter. Their sum is at most 9 days. A list of n waits allows n + 1 attempts. `Retry-After` extends a wait to at
    * most 1 day. A delayed delivery ends 10 days after its event, even if waits remain.
    */
   retrySchedule: waitList(duration('100ms', '7d'), 30).prefault('5s,5m,30m,2h,5h,10h,14h,20h,24h'),

@@ -7,22 +7,22 @@ import path from 'node:path';
 
 /** The maximum number of lines in text files, by Git paths separated by spaces. `:!` excludes a path. */
 const limits: Readonly<Record<string, number>> = {
-  'lambdas/auth': 3_658,
-  'lambdas/webhooks': 1_027,
-  'lambdas/delivery': 6_114,
-  'lambdas/platform': 3_468,
-  'lambdas/api lambdas/base-api': 1_075,
+  'lambdas/auth': 3_623,
+  'lambdas/webhooks': 1_025,
+  'lambdas/delivery': 6_095,
+  'lambdas/platform': 3_467,
+  'lambdas/api lambdas/base-api': 1_071,
   'lambdas/smoke': 368,
   'lib stages': 3_148,
-  'ops bin': 10_897,
+  'ops bin': 10_898,
   console: 3_498,
-  'packages/cloud': 10_862,
-  'packages/publisher': 408,
-  lab: 10_331,
+  'packages/cloud': 10_858,
+  'packages/publisher': 405,
+  lab: 10_323,
   tools: 3_624,
-  'test :!test/generators/recorded': 29_781,
-  'docs :!docs/api': 6_144,
-  'site :!site/package-lock.json': 551,
+  'test :!test/generators/recorded': 29_769,
+  'docs :!docs/api': 6_003,
+  'site :!site/package-lock.json': 548,
 };
 
 const rows = Object.entries(limits).map(([folder, limit]) => ({ folder, lines: linesOf(folder), limit }));

@@ -113,7 +113,7 @@ export async function trySendAll(
 }
 
 /** Sends the message for the next attempt, or leaves it to the sweeper if the wait is too long for the queue. */
-export async function sendNext(
+export async function sendNextAttempt(
   queue: Pick<AttemptQueue, 'send'>,
   { wait, ...delivery }: Delivery,
   telemetry: Pick<DeliveryTelemetry, 'log'>,

@@ -1,10 +1,10 @@
 import { option, timed } from '../command-line/arg-spec.ts';
 import { time, timeForms, wholeNumber } from '../command-line/forms.ts';
-import { iso, isoSeconds, makeShape } from '../command-line/report.ts';
+import { iso, isoSeconds, makeFormatter } from '../command-line/report.ts';
 import { type AuditRecord, type CommandWithTargets, openAuditLog } from './audit-log.ts';
 import { command, type Noun } from './command.ts';
 
-const record = makeShape<CommandWithTargets>([
+const record = makeFormatter<CommandWithTargets>([
   { json: 'id' },
   { json: 'at', heading: 'started', text: ({ at }) => isoSeconds(at) },
   { json: 'endedAt' },

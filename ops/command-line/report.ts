@@ -33,7 +33,7 @@ export type Field<Item> = {
 export type Line = readonly [heading: string, value: string];
 
 /** Creates the functions that format items of a noun as JSON, as a table and as lines. */
-export function makeShape<Item>(fields: readonly Field<Item>[]) {
+export function makeFormatter<Item>(fields: readonly Field<Item>[]) {
   const showFields = fields.filter(field => field.in !== 'list');
   const listFields = fields.filter(field => field.in !== 'show');
   return {

@@ -13,7 +13,7 @@ import { isoTime } from '../../lambdas/platform/clock.ts';
 import { command, type Noun } from '../audit/command.ts';
 import { argument, flag, option, timed } from '../command-line/arg-spec.ts';
 import { accountId, deliveryId, eventName, replayId, time, timeForms, wholeNumber } from '../command-line/forms.ts';
-import { iso, makeShape, type ObjectReport, printable } from '../command-line/report.ts';
+import { iso, makeFormatter, type ObjectReport, printable } from '../command-line/report.ts';
 import { CliError } from '../stage/operator.ts';
 import { openDeliveries } from '../stage/stores.ts';
 import { countUndelivered, readDeliveries, requireDelivery, resend, type UndeliveredCount } from './deliveries.ts';
@@ -65,7 +65,7 @@ Examples:
 const ofDelivery = { id: argument('id', "the delivery's id, which is its webhook-id header", deliveryId) };
 
 /** Formats a delivery without its body, which is confidential to the webhook's owner. */
-export const delivery = makeShape<Delivery>([
+export const delivery = makeFormatter<Delivery>([
   { json: 'id', heading: 'delivery' },
   { json: 'messageId', heading: 'message', in: 'show' },
   { json: 'accountId' },
@@ -86,7 +86,7 @@ export const delivery = makeShape<Delivery>([
   { json: 'attempts', value: ({ attempts }) => attempts.map(toAttemptRecord) },
 ]);
 
-const attempt = makeShape<AttemptRecord>([
+const attempt = makeFormatter<AttemptRecord>([
   { heading: 'attempt', value: ({ number }) => number },
   { heading: 'started', value: ({ startedAt }) => startedAt },
   { heading: 'took', value: ({ durationMs }) => `${durationMs} ms` },
@@ -95,7 +95,7 @@ const attempt = makeShape<AttemptRecord>([
   { heading: 'status', value: ({ status }) => status },
 ]);
 
-const count = makeShape<UndeliveredCount>([
+const count = makeFormatter<UndeliveredCount>([
   { json: 'accountId', heading: 'account' },
   { heading: 'event', value: ({ eventName }) => eventName },
   { heading: 'state', value: ({ state }) => withEnglishName(wireStates, wireStates[state]) },
@@ -105,7 +105,7 @@ const count = makeShape<UndeliveredCount>([
   { json: 'state', value: ({ state }) => wireStates[state] },
 ]);
 
-const outcome = makeShape<ReplayOutcome>([
+const outcome = makeFormatter<ReplayOutcome>([
   { json: 'accountId', heading: 'account', value: ({ account }) => account },
   { json: 'evento', heading: 'event', value: ({ event }) => event },
   { json: 'outcome', heading: 'outcome' },

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { command, type Noun } from '../audit/command.ts';
 import { argument, jsonOutput, option, variadicArgument } from '../command-line/arg-spec.ts';
 import { messageId, wholeNumber } from '../command-line/forms.ts';
-import { iso, makeShape, printable } from '../command-line/report.ts';
+import { iso, makeFormatter, printable } from '../command-line/report.ts';
 import { interruptible } from '../command-line/until-interrupted.ts';
 import { copyKey, type DeadLetter, inFlightElsewhere, openQueues } from '../stage/queues.ts';
 import { counted } from '../stage/sentences.ts';
@@ -26,7 +26,7 @@ interface ListedDeadLetter extends DeadLetter {
   readonly copies: number;
 }
 
-const deadLetter = makeShape<ListedDeadLetter>([
+const deadLetter = makeFormatter<ListedDeadLetter>([
   { json: 'messageId', heading: 'message', column: 'message id', value: ({ origin }) => origin.messageId },
   { json: 'body' },
   { json: 'sentAt', heading: 'sent', value: ({ origin }) => iso(origin.sentAt) },
@@ -37,7 +37,7 @@ const deadLetter = makeShape<ListedDeadLetter>([
   { json: 'copies', heading: 'copies', text: ({ copies }) => (copies > 1 ? `${copies}` : undefined) },
 ]);
 
-const remainingDeadLetter = makeShape<RemainingDeadLetter>([
+const remainingDeadLetter = makeFormatter<RemainingDeadLetter>([
   { heading: 'message id', value: ({ messageId }) => messageId },
   { heading: 'reason', value: ({ detail }) => detail },
 ]);

@@ -12,12 +12,12 @@ import {
   timeForms,
   wholeNumber,
 } from '../command-line/forms.ts';
-import { inOneLine, iso, isoSeconds, makeShape } from '../command-line/report.ts';
+import { inOneLine, iso, isoSeconds, makeFormatter } from '../command-line/report.ts';
 import { interruptible } from '../command-line/until-interrupted.ts';
 import { CliError } from '../stage/operator.ts';
 import { queuedHint } from '../stage/queues.ts';
 import { type AccountEvent, listAccountEvents } from './account-events.ts';
-import { delivery as deliveryShape, reportDelivery } from './deliveries.command.ts';
+import { delivery as deliveryFormatter, reportDelivery } from './deliveries.command.ts';
 import { type EventReference, type FoundEvent, findPublished } from './events.ts';
 
 const examples = `
@@ -32,7 +32,7 @@ Examples:
   npm run ops -- events find 87d3a375-8574-4978-998f-80aa10f241f1
   npm run ops -- --stage prod events find --account acme --event demanda.criada --id order-981`;
 
-const event = makeShape<FoundEvent>([
+const event = makeFormatter<FoundEvent>([
   { json: 'verdict', heading: 'verdict' },
   { json: 'why', heading: 'why' },
   {
@@ -45,11 +45,11 @@ const event = makeShape<FoundEvent>([
     heading: 'message',
     text: ({ delivery, messageId = '-' }) => (delivery ? undefined : messageId),
   },
-  { json: 'delivery', value: ({ delivery }) => delivery && deliveryShape.json(delivery) },
+  { json: 'delivery', value: ({ delivery }) => delivery && deliveryFormatter.json(delivery) },
   { json: 'logSince', value: ({ logSince }) => iso(logSince) },
 ]);
 
-const listedEvent = makeShape<AccountEvent>([
+const listedEvent = makeFormatter<AccountEvent>([
   { json: 'at', heading: 'at', value: ({ at }) => iso(at), text: ({ at }) => isoSeconds(isoTime(at)) },
   { json: 'evento', heading: 'event', value: ({ eventName }) => eventName, width: 20 },
   { json: 'deliveryId', heading: 'delivery' },

@@ -181,23 +181,15 @@ async function startReplay(
 async function webhooksWith(
   { target, progress }: AuditedTask,
   account: string | undefined,
-  { from, to, sourceState }: ReplayRange,
+  { from, to, sourceState: state }: ReplayRange,
 ): Promise<readonly ReplayedWebhook[]> {
   if (account === undefined) {
-    const query = { since: from, until: to, state: sourceState, limit: Number.POSITIVE_INFINITY };
+    const query = { since: from, until: to, state, limit: Number.POSITIVE_INFINITY };
     const counts = await countUndelivered(target, query, progress);
     return counts.map(({ accountId, eventName }) => ({ account: accountId, event: eventName }));
   }
   const { history } = openDeliveries(target);
-  const query = {
-    accountId: account,
-    state: sourceState,
-    from,
-    before: to,
-    registration: null,
-    limit: 1,
-    after: undefined,
-  };
+  const query = { accountId: account, state, from, before: to, registration: null, limit: 1, after: undefined };
   const pages = await Promise.all(EVENT_NAMES.map(eventName => history({ ...query, eventName })));
   // A page can be empty although more pages follow.
   const events = EVENT_NAMES.filter((_, at) => pages[at]?.deliveries.length || pages[at]?.next !== undefined);

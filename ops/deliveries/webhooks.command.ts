@@ -3,7 +3,7 @@ import { wireReasons, wireStatuses } from '../../lambdas/webhooks/representation
 import { command, type Noun } from '../audit/command.ts';
 import { flag, option, required } from '../command-line/arg-spec.ts';
 import { accountId, eventName } from '../command-line/forms.ts';
-import { type Field, iso, makeShape } from '../command-line/report.ts';
+import { type Field, iso, makeFormatter } from '../command-line/report.ts';
 import { CliError } from '../stage/operator.ts';
 import { openUsers, openWebhooks, readSlowSince } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
@@ -61,14 +61,14 @@ const fields: readonly Field<WebhookView>[] = [
   { json: 'updatedAt', value: ({ updatedAt }) => iso(updatedAt) },
 ];
 
-const webhook = makeShape(fields);
+const webhook = makeFormatter(fields);
 
 const fieldsWithSlowness: typeof fields = [
   ...fields,
   { json: 'slowSince', heading: 'slow since', value: ({ slowSince }) => iso(slowSince) },
 ];
 
-const wholeWebhook = makeShape<WebhookView>([
+const wholeWebhook = makeFormatter<WebhookView>([
   ...fieldsWithSlowness,
   {
     json: 'hasAuthorization',
@@ -112,7 +112,7 @@ const listWebhooks = command('webhooks list', {
       .filter(view => status === undefined || view.status === wireStatuses[status])
       .filter(view => !(failing || slow || suspended) || isUnhealthy(view));
   },
-  report: makeShape(fieldsWithSlowness).list('No such webhooks.'),
+  report: makeFormatter(fieldsWithSlowness).list('No such webhooks.'),
 });
 
 const show = command('webhooks show', {

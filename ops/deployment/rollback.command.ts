@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { command, type Noun } from '../audit/command.ts';
 import { optionalArgument } from '../command-line/arg-spec.ts';
-import { makeShape, type Report } from '../command-line/report.ts';
+import { makeFormatter, type Report } from '../command-line/report.ts';
 import { CliError } from '../stage/operator.ts';
 import { nextDeployment } from './next-deployment.ts';
 import { type Move, readReleases, rollBack } from './rollback.ts';
@@ -48,21 +48,21 @@ function reportReleases({ functions, releases }: Awaited<ReturnType<typeof readR
     const current = releases.find(({ versions }) => versions.get(name) === version);
     return { function: name, version, release: current?.release ?? null, deployedVersion, sharing };
   });
-  const releaseShape = makeShape<(typeof releaseRows)[number]>([
+  const releaseFormatter = makeFormatter<(typeof releaseRows)[number]>([
     { json: 'release', heading: 'release' },
     { json: 'publishedAt', heading: 'published' },
     { json: 'functions', heading: 'functions' },
     { json: 'running', heading: 'running' },
   ]);
-  const liveShape = makeShape<(typeof functionRows)[number]>([
+  const liveFormatter = makeFormatter<(typeof functionRows)[number]>([
     { json: 'function', heading: 'function' },
     { json: 'version', heading: 'version' },
     { json: 'release', heading: 'release' },
     { json: 'deployedVersion', heading: 'last deployed' },
     { json: 'sharing', heading: 'shifting to', text: ({ sharing }) => sharing.join(', ') || undefined },
   ]);
-  const text = `${releaseShape.table(releaseRows, 'No releases.')}\n\n${liveShape.table(functionRows, 'No functions.')}`;
-  return { json: { releases: releaseRows, functions: functionRows.map(liveShape.json) }, text };
+  const text = `${releaseFormatter.table(releaseRows, 'No releases.')}\n\n${liveFormatter.table(functionRows, 'No functions.')}`;
+  return { json: { releases: releaseRows, functions: functionRows.map(liveFormatter.json) }, text };
 }
 
 function reportMoves(json: {

@@ -5,7 +5,7 @@ import { type KeyKind, keyKinds } from '../../lambdas/platform/keyring.ts';
 import type { AuditedTask } from '../audit/audit.ts';
 import { command, type Noun } from '../audit/command.ts';
 import { flag, option } from '../command-line/arg-spec.ts';
-import { iso, makeShape } from '../command-line/report.ts';
+import { iso, makeFormatter } from '../command-line/report.ts';
 import { CliError, describeError, opsOf } from '../stage/operator.ts';
 import { openKeyring, openRotation } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
@@ -21,7 +21,7 @@ Examples:
 
 const kind = option('<kind>', 'only keys of this kind (default: all kinds)', z.enum(keyKinds));
 
-const key = makeShape<KeyView>([
+const key = makeFormatter<KeyView>([
   { json: 'kind', heading: 'kind' },
   { json: 'generation', heading: 'generation' },
   { json: 'keyId', heading: 'key id' },
@@ -45,12 +45,9 @@ export const rotateKeys = command('keys rotate', {
   notes: examples,
   args: {
     now: flag('create a key and use it immediately; earlier keys retire and stay valid'),
-    revoke: flag(
-      'like --now, but delete earlier keys, which invalidates access tokens (signing) or ends all sessions (mac)',
-      {
-        now: true,
-      },
-    ),
+    revoke: flag('like --now, and also invalidate access tokens (signing) or end sessions (mac)', {
+      now: true,
+    }),
     kind,
   },
   effect: 'writes',

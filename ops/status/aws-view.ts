@@ -6,7 +6,7 @@ import { domainsOf } from '../stage/stage-stacks.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
 /** The calls to a table or an index that DynamoDB throttled in the last 15 minutes. */
-export interface Throttle {
+export interface ThrottledCalls {
   readonly table: string;
   readonly index: string | null;
   readonly calls: 'reads' | 'writes';
@@ -36,7 +36,7 @@ export interface Certificate {
 export async function readThrottles(
   target: Target,
   tables: readonly { readonly name: string; readonly indexes: readonly string[] }[],
-): Promise<readonly Throttle[]> {
+): Promise<readonly ThrottledCalls[]> {
   const metrics = tables.flatMap(({ name: table, indexes }) =>
     [null, ...indexes].flatMap(index => throttleMetrics.map(metric => ({ table, index, ...metric }))),
   );
@@ -103,14 +103,14 @@ export function awsProblems({
   certificates,
   region,
 }: {
-  readonly throttles: Part<readonly Throttle[]>;
+  readonly throttles: Part<readonly ThrottledCalls[]>;
   readonly kmsKey: Part<KmsKey | null>;
   readonly certificates: Part<readonly Certificate[]>;
   readonly region: string | null;
 }): readonly string[] {
   return [
     ...(kmsKey === null || isUnread(kmsKey) || kmsKey.state === 'Enabled' ? [] : [keyProblem(kmsKey, region)]),
-    ...(isUnread(throttles) ? [] : throttles.map(throttleProblem)),
+    ...(isUnread(throttles) ? [] : throttles.map(throttledCallsProblem)),
     ...(isUnread(certificates) ? [] : certificates.filter(isEnding).map(certificateProblem)),
   ];
 }
@@ -125,7 +125,7 @@ function keyProblem({ arn, state, deletedAt }: KmsKey, region: string | null): s
   return `the KMS key is ${state}${day}. Without it, Emissor cannot issue tokens or read secrets.${commands[state] ?? ''} See docs/runbook.md, "KeysNotRotated".`;
 }
 
-function throttleProblem(throttle: Throttle): string {
+function throttledCallsProblem(throttle: ThrottledCalls): string {
   const { calls, count, cause } = throttle;
   const why = cause === null ? '' : `, because of a ${cause}`;
   return `DynamoDB throttled ${counted(count, calls.slice(0, -1))} ${calls === 'reads' ? 'from' : 'to'} ${tableOrIndexName(throttle)} in the last 15 minutes${why}. See docs/runbook.md, "StoreThrottled".`;

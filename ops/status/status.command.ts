@@ -1,11 +1,11 @@
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import { command, type Noun } from '../audit/command.ts';
-import { lines, makeShape, type Report } from '../command-line/report.ts';
+import { lines, makeFormatter, type Report } from '../command-line/report.ts';
 import { withEnglishName } from '../deliveries/state-words.ts';
 import type { MovedAlias } from '../deployment/live-functions.ts';
 import { isCutOff, isUnread, type Part } from '../stage/operator.ts';
 import { counted, tableOrIndexName } from '../stage/sentences.ts';
-import type { Certificate, Throttle } from './aws-view.ts';
+import type { Certificate, ThrottledCalls } from './aws-view.ts';
 import { findProblems } from './checks.ts';
 import type { OverdueGroup } from './overdue-deliveries.ts';
 import type { DeliveriesView } from './status-deliveries.ts';
@@ -57,7 +57,7 @@ export function reportStatus(status: Status): Report {
   const exists = stacks === null || stacks.some(({ state }) => state !== null);
   const sections = [
     `${target}${where && ` ${where}`}; this checkout is version ${checkout}`,
-    ...(stacks ? [stackShape.table(stacks, '')] : []),
+    ...(stacks ? [stackFormatter.table(stacks, '')] : []),
     ...(exists ? reportParts(status) : []),
     problems.length === 0 ? noProblems(status) : `Problems:\n${problems.map(problem => `- ${problem}`).join('\n')}`,
   ];
@@ -78,23 +78,23 @@ function reportParts(status: Status): readonly string[] {
       const isProtected = tables.filter(({ deletionProtection }) => deletionProtection).length;
       return `${isProtected} of ${tables.length} protected from deletion`;
     }),
-    section('Throttled', status.throttles, found => throttleShape.table(found, 'nothing')),
+    section('Throttled', status.throttles, found => throttleFormatter.table(found, 'nothing')),
     section('KMS key', status.kmsKey, key =>
       key === null ? 'none' : key.deletedAt === null ? key.state : `${key.state} until ${key.deletedAt}`,
     ),
-    section('Certificates', status.certificates, found => certificateShape.table(found, 'no custom domain')),
+    section('Certificates', status.certificates, found => certificateFormatter.table(found, 'no custom domain')),
     section('Alarm recipients', status.recipients, found =>
       found.length === 0
         ? 'none'
         : lines(found.map(({ mail, address, state }) => [`${mail}s`, `${address}: ${state}`])),
     ),
     section('Aliases', status.movedAliases, found =>
-      movedShape.table(found, 'all point to the version of the last deployment'),
+      movedFormatter.table(found, 'all point to the version of the last deployment'),
     ),
   ];
   return [
     ...(status.stacks ? ofStage : []),
-    section('Queues', status.queues, queues => queueShape.table(queues, 'none')),
+    section('Queues', status.queues, queues => queueFormatter.table(queues, 'none')),
     section('Alarms', status.alarms, ({ total, isCutOff, firing }) => {
       const among = isCutOff ? `the first ${total}` : `${total}`;
       if (firing.length === 0) return `none of ${among} is firing`;
@@ -102,7 +102,7 @@ function reportParts(status: Status): readonly string[] {
     }),
     section('Webhooks', status.webhooks, reportWebhooks),
     section('Deliveries', status.deliveries, reportDeliveries),
-    section('Keys', status.keys, keys => keyShape.table(keys, 'none')),
+    section('Keys', status.keys, keys => keyFormatter.table(keys, 'none')),
   ];
 }
 
@@ -122,7 +122,7 @@ function reportWebhooks({ suspended, failing, read, isCutOff }: WebhooksView): s
   ];
   return [
     `${suspended.length} suspended and ${failing.length} failing of ${among}`,
-    ...firstRows(webhookShape, rows),
+    ...firstRows(webhookFormatter, rows),
   ].join('\n');
 }
 
@@ -134,19 +134,19 @@ function reportDeliveries({ failed, held, late, read, isCutOff }: DeliveriesView
   return [
     `${sum(failed)} failed and ${sum(held)} held of ${among}`,
     ...(late.isCutOff ? ['not all pending deliveries were read, so more may be overdue'] : []),
-    ...firstRows(overdueShape, late.groups),
+    ...firstRows(overdueFormatter, late.groups),
   ].join('\n');
 }
 
 /** Returns a table of the first rows, followed by the number of further rows. */
-function firstRows<Row>(shape: ReturnType<typeof makeShape<Row>>, rows: readonly Row[]): readonly string[] {
+function firstRows<Row>(formatter: ReturnType<typeof makeFormatter<Row>>, rows: readonly Row[]): readonly string[] {
   if (rows.length === 0) return [];
   const others = rows.length - maxRows;
-  const table = shape.table(rows.slice(0, maxRows), '');
+  const table = formatter.table(rows.slice(0, maxRows), '');
   return others > 0 ? [table, `… and ${others} more (--json shows them)`] : [table];
 }
 
-const stackShape = makeShape<StackView>([
+const stackFormatter = makeFormatter<StackView>([
   { heading: 'stack', value: ({ name }) => name },
   { heading: 'state', value: ({ state }) => state ?? 'missing' },
   { heading: 'version', value: ({ version }) => version },
@@ -155,27 +155,27 @@ const stackShape = makeShape<StackView>([
   { heading: 'protected', value: ({ terminationProtection }) => (terminationProtection ? 'yes' : 'no') },
 ]);
 
-const throttleShape = makeShape<Throttle>([
+const throttleFormatter = makeFormatter<ThrottledCalls>([
   { heading: 'table, index', value: tableOrIndexName },
   { heading: 'in 15 minutes', value: ({ count, calls }) => `${count} ${calls}` },
   { heading: 'cause', value: ({ cause }) => cause },
 ]);
 
-const certificateShape = makeShape<Certificate>([
+const certificateFormatter = makeFormatter<Certificate>([
   { heading: 'host', value: ({ host }) => host },
   { heading: 'state', value: ({ state }) => state },
   { heading: 'expires', value: ({ endsAt }) => endsAt },
   { heading: 'days left', value: ({ daysLeft }) => daysLeft },
 ]);
 
-const movedShape = makeShape<MovedAlias>([
+const movedFormatter = makeFormatter<MovedAlias>([
   { heading: 'function', value: ({ function: name }) => name },
   { heading: 'version', value: ({ version }) => version },
   { heading: 'deployed', value: ({ deployedVersion }) => deployedVersion },
   { heading: 'shifting to', value: ({ sharing }) => sharing.join(', ') },
 ]);
 
-const queueShape = makeShape<QueueView>([
+const queueFormatter = makeFormatter<QueueView>([
   { heading: 'queue', value: ({ queue }) => queue },
   { heading: 'waiting', value: ({ waiting }) => waiting },
   { heading: 'in flight', value: ({ inFlight }) => inFlight },
@@ -190,14 +190,14 @@ interface WebhookRow {
   readonly since: string | null;
 }
 
-const webhookShape = makeShape<WebhookRow>([
+const webhookFormatter = makeFormatter<WebhookRow>([
   { heading: 'account', value: ({ account }) => account },
   { heading: 'event', value: ({ event }) => event },
   { heading: 'state', value: ({ what }) => what },
   { heading: 'since', value: ({ since }) => since },
 ]);
 
-const overdueShape = makeShape<OverdueGroup>([
+const overdueFormatter = makeFormatter<OverdueGroup>([
   { heading: 'account', value: ({ account }) => account },
   { heading: 'event', value: ({ event }) => event },
   { heading: 'cause', value: ({ cause }) => cause },
@@ -205,7 +205,7 @@ const overdueShape = makeShape<OverdueGroup>([
   { heading: 'since', value: ({ since }) => since },
 ]);
 
-const keyShape = makeShape<KeysView>([
+const keyFormatter = makeFormatter<KeysView>([
   { heading: 'kind', value: ({ kind }) => kind },
   { heading: 'keys', value: ({ keys }) => keys },
   { heading: 'in use since', value: ({ activeSince }) => activeSince },

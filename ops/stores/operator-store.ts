@@ -21,13 +21,13 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   async function find(accountId: string, eventName: EventName): Promise<Webhook | PendingSuspension | undefined> {
     const Key = webhookKey(accountId, eventName);
     const { Item } = await dynamo(new GetCommand({ TableName: table, Key, ConsistentRead: true }));
-    return Item && entryIn(Item);
+    return Item && parseEntry(Item);
   }
 
   /** Lists an account's webhooks, and suspensions without a webhook, by event. */
   async function listOf(accountId: string): Promise<readonly (Webhook | PendingSuspension)[]> {
     const items = await readItemsOf(dynamo, table, accountId);
-    return items.map(entryIn);
+    return items.map(parseEntry);
   }
 
   /**
@@ -35,7 +35,7 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
    * @param onPage - receives the number of items read so far.
    */
   async function listAll(onPage: (read: number) => void): Promise<readonly (Webhook | PendingSuspension)[]> {
-    const all = await scanTable(dynamo, { table, partitionKey: 'accountId', parse: entryIn, onPage });
+    const all = await scanTable(dynamo, { table, partitionKey: 'accountId', parse: parseEntry, onPage });
     const keyOf = ({ accountId, eventName }: Webhook | PendingSuspension) => `${accountId} ${eventName}`;
     return all.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
   }
@@ -51,7 +51,7 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
       ExpressionAttributeNames: { '#status': 'status' },
       ExpressionAttributeValues: { ':suspended': 'suspended' },
     };
-    return scanPages(dynamo, filter, entryIn, maxUnhealthyPages);
+    return scanPages(dynamo, filter, parseEntry, maxUnhealthyPages);
   }
 
   /**
@@ -106,7 +106,7 @@ type OperatorChange =
   | { readonly outcome: 'not_registered' };
 
 /** Parses an item as a webhook or as a suspension without a webhook. */
-function entryIn(item: Item): Webhook | PendingSuspension {
+function parseEntry(item: Item): Webhook | PendingSuspension {
   const { accountId, eventName, updatedAt } = item;
   const suspension = { accountId: String(accountId), eventName: eventName as EventName, since: Number(updatedAt) };
   return webhookIn(item) ?? suspension;

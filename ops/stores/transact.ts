@@ -13,18 +13,14 @@ export async function transact(dynamo: Dynamo, token: string, operations: readon
     await dynamo(new TransactWriteCommand({ TransactItems: [...operations], ClientRequestToken: token }));
     return true;
   } catch (error) {
-    if (isNamed(error, 'TransactionCanceledException') && reasonsOf(error).every(reason => expectedReasons.has(reason)))
+    if (isNamed(error, 'TransactionCanceledException') && reasonsOf(error).every(reason => expected.has(reason)))
       return false;
     throw error;
   }
 }
 
 /** The cancellation reasons for which `transact` returns false. Other reasons, such as throttling, are errors. */
-const expectedReasons: ReadonlySet<string | undefined> = new Set([
-  'None',
-  'ConditionalCheckFailed',
-  'TransactionConflict',
-]);
+const expected: ReadonlySet<string | undefined> = new Set(['None', 'ConditionalCheckFailed', 'TransactionConflict']);
 
 function reasonsOf(error: object): readonly (string | undefined)[] {
   const { CancellationReasons: reasons = [] }: { readonly CancellationReasons?: readonly { Code?: string }[] } = error;

@@ -1,8 +1,8 @@
 import type { Client } from '../../lambdas/auth/principals/client.ts';
-import { iso, type Line, makeShape, type Report } from '../command-line/report.ts';
+import { iso, type Line, makeFormatter, type Report } from '../command-line/report.ts';
 import type { Target } from '../stage/target.ts';
 
-const client = makeShape<Client>([
+const client = makeFormatter<Client>([
   { json: 'clientId', heading: 'client_id', column: 'client id' },
   { json: 'name', heading: 'name' },
   { json: 'grants', heading: 'grants' },

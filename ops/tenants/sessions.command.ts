@@ -1,7 +1,7 @@
 import { command, type Noun } from '../audit/command.ts';
 import { flag, option, optionalArgument } from '../command-line/arg-spec.ts';
 import { principalId, sessionId, userReference, wholeNumber } from '../command-line/forms.ts';
-import { iso, makeShape } from '../command-line/report.ts';
+import { iso, makeFormatter } from '../command-line/report.ts';
 import { CliError } from '../stage/operator.ts';
 import { openClients, openSessions, openUsers } from '../stage/stores.ts';
 import type { Target } from '../stage/target.ts';
@@ -21,7 +21,7 @@ const ofOwner = {
   client: option('<client-id>', 'sessions of this client', principalId),
 };
 
-const session = makeShape<SessionState>([
+const session = makeFormatter<SessionState>([
   { json: 'sessionId', heading: 'session', value: ({ session }) => session.sessionId },
   { json: 'userId', value: ({ session }) => session.userId },
   {

@@ -1,10 +1,10 @@
 import type { User } from '../../lambdas/auth/principals/user.ts';
 import type { FailuresAtClient } from '../../lambdas/auth/protection/lockout.ts';
-import { iso, type Line, makeShape, type ObjectReport, type Report } from '../command-line/report.ts';
+import { iso, type Line, makeFormatter, type ObjectReport, type Report } from '../command-line/report.ts';
 import { isUnread, type Part } from '../stage/operator.ts';
 import type { Imported } from './import-users.ts';
 
-const user = makeShape<User>([
+const user = makeFormatter<User>([
   { json: 'userId', heading: 'user id' },
   { json: 'email', heading: 'e-mail' },
   { json: 'accountId', heading: 'account' },

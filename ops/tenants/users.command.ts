@@ -56,7 +56,7 @@ const create = command('users create', {
   description: 'create a user, with a password from a prompt or from standard input',
   notes: examples,
   args: {
-    email: required('<address>', 'the user name of the password grant', emailAddress),
+    email: required('<address>', 'the e-mail address, which is the `username` in the password grant', emailAddress),
     account: required('<id>', 'the account that the user belongs to', ordinaryAccountId),
     role: required('<role>', 'only admins can manage webhooks', z.enum(roles)),
     generatePassword,

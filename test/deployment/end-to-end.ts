@@ -37,7 +37,7 @@ export async function runEndToEnd(emulator: Emulator, outputsFile: string) {
     ? JSON.parse(readFileSync(reportFile, 'utf8'))
     : { testResults: [] };
   const tests = testResults.flatMap(testsOf);
-  const retried = output.match(/\(retry x1\)/g)?.length ?? 0; // passed only at the second attempt
+  const retried = output.match(/\(retry x1\)/g)?.length ?? 0; // passed only on the second attempt
   return { counts: countsOf(tests), retried, problems: problemsIn(tests), output };
 }
 

@@ -294,7 +294,7 @@ async function endToEnd(stage: string): Promise<string> {
   // Problems are last, because the start of long output is truncated.
   if (problems.length > 0) throw new Error(`${output}\n\n${problems.join('\n')}`);
   const { passed, failed, skipped } = counts;
-  return `${passed} passed, ${failed} failed as expected on the emulator, ${skipped} skipped${retried > 0 ? `; ${retried} passed at the second attempt` : ''}`;
+  return `${passed} passed, ${failed} failed as expected on the emulator, ${skipped} skipped${retried > 0 ? `; ${retried} passed on the second attempt` : ''}`;
 }
 
 const statefulKinds: Readonly<Record<string, string>> = {

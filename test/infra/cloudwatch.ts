@@ -125,7 +125,7 @@ function statisticsOf({ Metrics, Namespace = '', MetricName = '', Dimensions = [
 }
 
 /**
- * The metric math in the templates. `FILL` does not fill a series without values, because CloudWatch's documentation does not define this case.
+ * Evaluates the metric math in the templates. This `FILL` leaves a series without values empty, because CloudWatch does not document the case.
  *
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
  */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { deferral } from '../../lambdas/delivery/consumer/message-visibility.ts';
+import { deferralSeconds } from '../../lambdas/delivery/consumer/message-visibility.ts';
 import { propertiesOf, stageTemplates } from './templates.ts';
 
 // Each lane has a queue and a consumer. All queues share one dead-letter queue (docs/delivery.md).
@@ -41,7 +41,7 @@ describe('the queues', () => {
 
   // Bug: the pages stated 14 days, and said that only a crashed consumer causes dead-letter messages without a reason.
   it.each(['docs/runbook.md', 'docs/publishing.md'])('redeliver messages for the hours in %s', async page => {
-    const seconds = Array.from({ length: maxReceiveCount }, (_, receive) => deferral(receive + 1));
+    const seconds = Array.from({ length: maxReceiveCount }, (_, receive) => deferralSeconds(receive + 1));
     const hours = seconds.reduce((sum, delay) => sum + delay) / 3_600;
     expect(await readFile(page, 'utf8')).toContain(`${Math.floor(hours)} hours`);
   });

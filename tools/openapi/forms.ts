@@ -34,7 +34,7 @@ const passwordGrant = {
     username: {
       type: 'string',
       minLength: 1,
-      description: `The user's e-mail address, at most ${bytes(usernameRule.maxBytes)} after the service has trimmed it and converted it to Unicode normal form C with an ASCII domain. Send an international domain in Unicode or in ASCII.`,
+      description: `The user's e-mail address. The service trims it, normalises it to Unicode NFC and converts its domain to ASCII. The result may have at most ${bytes(usernameRule.maxBytes)}.`,
     },
     password: {
       type: 'string',

@@ -297,7 +297,13 @@ const products: readonly Faulty[] = [
       [/"falhando_desde":"[^"]*"/g, '"falhando_desde":null'],
       [/"eventos_sem_webhook":\[[^\]]+\]/, '"eventos_sem_webhook":[]'],
     ),
-    expected: [/wrong results/, /^the response to/, /listed incorrectly/, /that never existed/, /webhook is empty/],
+    expected: [
+      /wrong results/,
+      /^the response to/,
+      /listed incorrectly/,
+      /a state that they never had/,
+      /webhook is empty/,
+    ],
   },
   {
     fault: 'completes replays without finding their deliveries',

@@ -87,7 +87,8 @@ export function checkHistories(
     const isMatch = (webhook: Webhook | undefined) =>
       representations.length === (webhook ? 1 : 0) &&
       representations.every(one => webhook && matchesWebhook(webhook, one));
-    if (!webhooksOf(account, span).some(isMatch)) violate(`${path} returned a state of ${account} that never existed`);
+    if (!webhooksOf(account, span).some(isMatch))
+      violate(`${path} returned webhooks of ${account} in a state that they never had`);
   }
 
   /** Checks that the list of webhooks also contains the account's events without a webhook. */

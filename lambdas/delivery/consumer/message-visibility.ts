@@ -51,7 +51,7 @@ export function makeMessageVisibility({
 
   return {
     async defer(record, error) {
-      const seconds = deferral(receiveCountOf(record));
+      const seconds = deferralSeconds(receiveCountOf(record));
       const { messageId, receiptHandle } = record;
       count('InternalError');
       log.error('message.deferred', { messageId, ...describe(record), seconds, ...describeError(error) });
@@ -127,7 +127,7 @@ interface HiddenMessage {
  * Returns the time in seconds for which a message that could not be processed is deferred. The time is 5 s, and doubles from the sixth
  * receive up to 15 min. Earlier receives do not double it, because they may have only shed the message.
  */
-export function deferral(receiveCount: number): number {
+export function deferralSeconds(receiveCount: number): number {
   const doublings = Math.max(0, receiveCount - admittedFromReceive.first);
   return Math.min(firstDeferral * 2 ** doublings, maxDeferral) / 1_000;
 }

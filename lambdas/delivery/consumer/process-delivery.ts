@@ -12,7 +12,7 @@ import { isSlow, type Slowness } from '../lanes/slowness.ts';
 import { skipDelivery } from '../outcome/skip-delivery.ts';
 import { type StoreChange, storeUnlessStale } from '../outcome/store-unless-stale.ts';
 import type { WebhookHealth } from '../outcome/webhook-health.ts';
-import { type AttemptQueue, sendNext } from '../queues.ts';
+import { type AttemptQueue, sendNextAttempt } from '../queues.ts';
 import {
   countsSuccess,
   type DeliveryMetric,
@@ -119,7 +119,7 @@ export function makeProcessDelivery(
   /** Reports a stored outcome, sends the next message, and finally records the webhook's health, which a later attempt can also record. */
   async function reportAndSendNext(before: Delivery, { after, outcome }: Stored, webhook: Webhook): Promise<void> {
     report(before, after, outcome, webhook);
-    await sendNext(outcome.outcome === 'given_up' ? queues.slow : queues.retry, after, dependencies);
+    await sendNextAttempt(outcome.outcome === 'given_up' ? queues.slow : queues.retry, after, dependencies);
     if (!isTest(before)) await health.record(webhook, outcome, after);
   }
 
@@ -134,7 +134,7 @@ export function makeProcessDelivery(
     const waiting = dueNow(delivery, now());
     if (delivery.wait) await queues[to].send(waiting);
     else if (await storeUnlessStale(delivery, waiting, storeChange, dependencies))
-      await sendNext(queues[to], waiting, dependencies);
+      await sendNextAttempt(queues[to], waiting, dependencies);
     else return;
     log.info('delivery.moved', { ...describeDelivery(delivery), lane: to });
   }
@@ -146,7 +146,7 @@ export function makeProcessDelivery(
     const waitMs = isSlowLane ? slowLaneWait(now() - delivery.scheduledAt, random) : webhookLimitWait(random);
     const waiting = scheduled(delivery, now(), waitMs);
     if (!(await storeUnlessStale(delivery, waiting, storeChange, dependencies))) return;
-    await sendNext(queues[isSlowLane ? 'slow' : 'retry'], waiting, dependencies);
+    await sendNextAttempt(queues[isSlowLane ? 'slow' : 'retry'], waiting, dependencies);
   }
 
   async function makeAttempt(

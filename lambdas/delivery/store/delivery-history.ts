@@ -11,7 +11,7 @@ import type { DeliveryStore } from './delivery-store.ts';
 export type ReadHistory = (query: HistoryQuery) => Promise<HistoryPage>;
 
 /**
- * Creates the reader of the history, which uses the indexes `byWebhook` and `undelivered`. The position of a delivery in a list never
+ * Creates a function that reads the history from the indexes `byWebhook` and `undelivered`. The position of a delivery in a list never
  * changes, but a change of state moves it to another list. Pages therefore neither repeat nor skip an unchanged delivery.
  *
  * A page takes one call per partition (1 or 2), and 1 or 2 calls to read the items, because the indexes lag. The reader omits a delivery that

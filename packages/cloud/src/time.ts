@@ -20,7 +20,7 @@ export function makeTime(start: number, afterEach: () => void = () => undefined)
   return { now: () => current, at, after, runUntil, runUntilTrue };
 
   /**
-   * Schedules an event, which runs after all earlier events for the same time. Returns a function that cancels it.
+   * Schedules an event and returns a function that cancels it. Events for the same time run in the order of these calls.
    *
    * @param isQuiet - true if the event settles no promise, so the clock need not wait for promises
    */

@@ -37,7 +37,7 @@ export function checkTables({ world, requests, isFaultFree }: Evidence, violate:
 }
 
 function checkLockoutItem({ pk, failures, lastFailureAt, latestFailure, ttl }: Item, violate: Violate): void {
-  const isComplete =
+  const isValid =
     Number(failures) > 0 && Boolean(latestFailure) && ttl === Math.ceil((Number(lastFailureAt) + day) / 1_000);
-  if (!isComplete) violate('a failure count is incomplete', String(pk));
+  if (!isValid) violate('a failure count or its TTL is wrong', String(pk));
 }

@@ -1,7 +1,7 @@
 import type { ChangeMessageVisibilityBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
 import { expect, it } from 'vitest';
-import { deferral, makeMessageVisibility } from '../../../../lambdas/delivery/consumer/message-visibility.ts';
+import { deferralSeconds, makeMessageVisibility } from '../../../../lambdas/delivery/consumer/message-visibility.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { fakeTelemetry } from '../builders.ts';
 
@@ -46,5 +46,5 @@ it('sheds a message for 1 s, hides one for whole seconds, and retries once if SQ
 });
 
 it('defers a message for 5 s, and from the sixth receive for 10 s, doubling up to 15 min', () => {
-  expect([1, 5, 6, 7, 12, 13, 1_000].map(deferral)).toEqual([5, 5, 10, 20, 640, 900, 900]);
+  expect([1, 5, 6, 7, 12, 13, 1_000].map(deferralSeconds)).toEqual([5, 5, 10, 20, 640, 900, 900]);
 });

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { lines, makeShape } from '../../../../ops/command-line/report.ts';
+import { lines, makeFormatter } from '../../../../ops/command-line/report.ts';
 
 it('formats tables and lines of any length', () => {
-  const { table } = makeShape<{ readonly id: string }>([{ json: 'id', heading: 'id' }]);
+  const { table } = makeFormatter<{ readonly id: string }>([{ json: 'id', heading: 'id' }]);
   const ids = Array.from({ length: 200_000 }, (_, index) => `${index}`);
   const items = ids.map(id => ({ id }));
   const rows = table(items, '').split('\n');

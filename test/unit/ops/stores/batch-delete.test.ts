@@ -52,7 +52,7 @@ it('deletes and counts a repeated item once', async () => {
   expect([sizes, counts]).toEqual([[3], [3]]);
 });
 
-it('reports all deletions if it fails, and then stops', async () => {
+it('after an error, reports the completed deletions and starts no more', async () => {
   const { dynamo, deleted } = storeOf();
   let reported = 0;
   const deleting = batchDelete(dynamo, keys(700), more => {
