@@ -10,7 +10,7 @@ export interface Account {
   readonly id: string;
   /** The host name of the account's receiver. */
   readonly host: string;
-  /** The kind of the account's receiver, or undefined if the account has no webhook. */
+  /** The kind of the account's receiver, or `undefined` if the account has no webhook. */
   readonly kind: string | undefined;
   /** True if integrators and operators change the webhook. The strictest invariants exclude such accounts. */
   readonly isModified: boolean;

@@ -2,7 +2,7 @@ import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb
 import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import type { WorldRuntime } from './process-runtime.ts';
 
-/** The DynamoDB calls of a request to {base_url}. */
+/** The DynamoDB calls that a request to {base_url} makes, and the number of items that they read. */
 export interface RequestCost {
   readonly method: string;
   readonly path: string;

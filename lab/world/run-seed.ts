@@ -48,5 +48,5 @@ export async function runSeed(
 /** The time during which the world checks invariants every 10 s instead of every minute. */
 const frequentCheckTime = 6 * minute;
 
-/** The duration of a world. It exceeds the retry schedules plus the time for a slow backlog. */
+/** The duration of a world. It exceeds the longest retry schedule plus the time that the slow lane needs for a backlog. */
 const worldTime = 75 * minute;

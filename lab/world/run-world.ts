@@ -17,7 +17,7 @@ export interface SeedJob extends WorldName {
 
 /** The outcome of a world. */
 export interface SeedReport extends Omit<WorldResult, 'trace'> {
-  /** The id of the traced delivery, request or session, or undefined if the trace is empty. */
+  /** The id of the traced delivery, request or session, or `undefined` if the trace is empty. */
   readonly tracedId: string | undefined;
   readonly trace: readonly RecordedEvent[];
 }

@@ -7,7 +7,7 @@ import { command, type Noun } from '../audit/command.ts';
 import { flag, option } from '../command-line/arg-spec.ts';
 import { iso, makeFormatter } from '../command-line/report.ts';
 import { CliError, describeError, opsOf } from '../stage/operator.ts';
-import { openKeyring, openRotation } from '../stage/stores.ts';
+import { openKeyring, openKeyRotation } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
 const examples = `
@@ -130,7 +130,7 @@ async function rotateAtOnce(
     throw new CliError('Encryption keys cannot be revoked, because all autorizacao values and secrets would be lost.');
   }
   if (revoke) await confirm(`This permanently invalidates ${invalidated.join(' and ')} of ${target.label}.`);
-  const rotation = openRotation(target);
+  const rotation = openKeyRotation(target);
   const results: RotationResult[] = [];
   for (const [at, kind] of kinds.entries()) {
     try {
@@ -188,7 +188,7 @@ function textOf({ kind, created, removed }: RotationResult): string {
  * @throws {CliError} with the error of the function.
  */
 async function runDailyRotation(target: Target): Promise<readonly RotationResult[]> {
-  if (!target.deployed) return openRotation(target).rotateKeys();
+  if (!target.deployed) return openKeyRotation(target).rotateKeys();
   const { InvokeCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
   const invocation = new InvokeCommand({ FunctionName: requireOutput(target, 'RotateKeysFunction') });
   const { FunctionError, Payload } = await target.connect(LambdaClient).send(invocation);

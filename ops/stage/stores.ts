@@ -54,7 +54,7 @@ export async function openLockout(target: Target) {
 }
 
 /** Opens the target's key rotation, with the settings of its scheduled function. */
-export function openRotation(target: Target) {
+export function openKeyRotation(target: Target) {
   return makeKeyRotation({ ...connect(target), ...rotationSettings(target), kms: connectKms(target) });
 }
 

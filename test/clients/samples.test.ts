@@ -43,7 +43,7 @@ describeWith(['names', 'engines'], 'the receivers in docs/samples/receiver', () 
       const body = '{"event":"demanda.criada","id_demanda":10}';
       const signed = (timestamp: number | string, key = secret) => headersOf('evt_forged', timestamp, body, key);
       const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
-      const unsigned = 'no signature matches: is the segredo of this webhook in SEGREDO?';
+      const unsigned = 'no signature matches: check that SEGREDO contains the segredo of this webhook';
       const badId = 'webhook-id is missing or malformed';
       const badTime = 'webhook-timestamp is missing or malformed';
       const otherTime = 'webhook-timestamp differs from this clock by more than 300 seconds';

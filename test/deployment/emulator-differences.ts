@@ -7,9 +7,9 @@
 // | Alarm recipients need not confirm. | Unconfirmed addresses get no mail. A unit test checks the output of `ops status`. |
 // | A changed stack reports all resources as updated. | The tests compare the resources themselves. |
 // | A replaced resource keeps its name. | It gets a new name. The tests compare ids and creation times. |
-// | A changed table is replaced with an empty table. | AWS updates it. The tests cannot enable protection. |
+// | A changed table is replaced with an empty table. | AWS updates it. The tests cannot set `protection` to true. |
 // | Credentials and policies are not checked. | Local runs enforce the policies of the templates. |
-// | Programs can assume roles of every account. | The CDK rejects credentials of other accounts. |
+// | Programs can assume roles in any account. | The CDK rejects credentials for other accounts. |
 // | The URLs of functions do not resolve. | The emulated Internet maps their hosts to the emulator. |
 // | EventBridge rules do not set a message group for a standard queue. | The target sets a message group. |
 

@@ -87,6 +87,6 @@ public static class Receiver
                     CryptographicOperations.FixedTimeEquals(expected, Encoding.UTF8.GetBytes(signature))); // in constant time
             }
         });
-        return isAuthentic ? null : "no signature matches: is the segredo of this webhook in SEGREDO?";
+        return isAuthentic ? null : "no signature matches: check that SEGREDO contains the segredo of this webhook";
     }
 }

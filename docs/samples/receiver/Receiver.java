@@ -89,6 +89,6 @@ public class Receiver {
                 }
             }
         }
-        return "no signature matches: is the segredo of this webhook in SEGREDO?";
+        return "no signature matches: check that SEGREDO contains the segredo of this webhook";
     }
 }

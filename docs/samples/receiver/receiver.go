@@ -42,7 +42,7 @@ func verify(id, timestamp, signatures string, body []byte, now int64) error {
 			}
 		}
 	}
-	return errors.New("no signature matches: is the segredo of this webhook in SEGREDO?")
+	return errors.New("no signature matches: check that SEGREDO contains the segredo of this webhook")
 }
 
 func receive(request *http.Request) (int, error) {

@@ -21,7 +21,7 @@ function rejectionReason(id, timestamp, signatures, body, now) {
     const expected = Buffer.from(`v1,${mac}`);
     return candidates.some(one => one.length === expected.length && timingSafeEqual(one, expected)); // in constant time
   });
-  return isAuthentic ? undefined : 'no signature matches: is the segredo of this webhook in SEGREDO?';
+  return isAuthentic ? undefined : 'no signature matches: check that SEGREDO contains the segredo of this webhook';
 }
 
 async function receive(request) {

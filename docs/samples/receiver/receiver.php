@@ -26,7 +26,7 @@ function rejectionReason(array $keys, string $id, string $timestamp, string $sig
             }
         }
     }
-    return 'no signature matches: is the segredo of this webhook in SEGREDO?';
+    return 'no signature matches: check that SEGREDO contains the segredo of this webhook';
 }
 
 function reject(int $status, string $reason): void

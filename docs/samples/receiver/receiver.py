@@ -28,7 +28,7 @@ def rejection_reason(id, timestamp, signatures, body, now):
     candidates = [signature.encode() for signature in signatures.split(" ")]
     if any(hmac.compare_digest(one, other) for one in expected for other in candidates):  # in constant time
         return None
-    return "no signature matches: is the segredo of this webhook in SEGREDO?"
+    return "no signature matches: check that SEGREDO contains the segredo of this webhook"
 
 
 class Receiver(BaseHTTPRequestHandler):

@@ -126,7 +126,7 @@ const otherFaults: readonly Faulty[] = [
   {
     fault: 'has wrong token times, metrics, reads, TTLs, hashes and limits, and returns 500',
     product: {
-      token: composeFaulty,
+      token: composeFaultyToken,
       introspect: (...args) => {
         const introspect = composeIntrospect(...args);
         return async request => ({ ...(await introspect(request)), statusCode: 500 });
@@ -185,7 +185,7 @@ function calling(wrap: (dynamo: Dynamo) => Dynamo): Partial<TokenCompositions> {
  * Composes a token function with many faults. Sessions end before their tokens. The function doubles metrics and reads, computes a hash for
  * each read of a user, does not update hashes, and has no client limit.
  */
-function composeFaulty(
+function composeFaultyToken(
   ...[environment, runtime, telemetry]: Parameters<typeof composeToken>
 ): ReturnType<typeof composeToken> {
   const { dynamo, keyDerivation } = runtime;

@@ -3,7 +3,7 @@ import type { Client } from '../../../lambdas/auth/principals/client.ts';
 import type { User } from '../../../lambdas/auth/principals/user.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 
-/** Returns the unverified claims of an access token, or undefined if the text is not an access token. */
+/** Returns the unverified claims of an access token, or `undefined` if the text is not an access token. */
 export function claimsOf(token: string): Readonly<Record<string, unknown>> | undefined {
   const [, claims, signature, fourth] = token.split('.');
   const isJwt = token.startsWith('ey') && signature !== undefined && fourth === undefined; // a refresh token has four parts

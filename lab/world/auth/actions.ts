@@ -51,7 +51,7 @@ export function makeActions({ cloud, journal, seed }: ActionsParts) {
     return request;
   }
 
-  /** Logs a user in. Returns the tokens, or undefined if the login was not granted. */
+  /** Logs a user in. Returns the tokens, or `undefined` if the login was not granted. */
   async function logIn(
     client: WorldClient,
     { email, password, scope }: Login,

@@ -13,7 +13,7 @@ export const hashName = 'Argon2';
 export interface RequestCall {
   /** The operation and its table, for example `Update Sessions`. */
   readonly name: string;
-  /** The outcome of the call as the product sees it, or undefined if the process crashed first. */
+  /** The outcome of the call as the product sees it, or `undefined` if the process crashed first. */
   readonly outcome?: 'succeeded' | 'condition_failed' | 'failed';
   /** The number of attempts by the SDK. */
   readonly attempts?: number;
@@ -33,7 +33,7 @@ export interface TokenRequest {
   readonly sentAt: number;
   /** The time at which the function responded or its process crashed. */
   endedAt?: number;
-  /** The response, or undefined if the process crashed. */
+  /** The response, or `undefined` if the process crashed. */
   response?: EndpointResponse;
   readonly calls: RequestCall[];
 }
@@ -80,7 +80,7 @@ export function makeJournal(now: () => number) {
     return [...requests.values()];
   }
 
-  /** Returns the request that caused a write, or undefined for operators' writes. */
+  /** Returns the request that caused a write, or `undefined` for operators' writes. */
   function requestOf({ command }: Change): TokenRequest | undefined {
     return requestByCommand.get(command);
   }
@@ -91,7 +91,7 @@ export function timesOf({ sentAt, endedAt = sentAt }: TokenRequest): readonly [n
   return [sentAt - clockError, endedAt + clockError];
 }
 
-/** Returns the tokens in the response to a request, or undefined if the request was not granted. */
+/** Returns the tokens in the response to a request, or `undefined` if the request was not granted. */
 export function tokensOf({ endpoint, response }: TokenRequest): TokenResponse | undefined {
   return endpoint === 'token' && response?.status === 200 ? tokenResponse.parse(response.body) : undefined;
 }

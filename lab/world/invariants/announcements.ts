@@ -113,7 +113,7 @@ export function checkAnnouncements(
 /** A change that requires an announcement. */
 interface Cause extends Pick<Announcement, 'accountId' | 'event' | 'type' | 'since' | 'reason'> {
   readonly at: number;
-  /** The id of the webhook, or undefined if no webhook was registered. */
+  /** The id of the webhook, or `undefined` if no webhook was registered. */
   readonly webhookId: string | undefined;
 }
 

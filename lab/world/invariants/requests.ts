@@ -33,7 +33,7 @@ export function checkRequests(
     checkLimit(deliveryRoutes.Resend.path, requestLimits.resendLimit);
   }
 
-  /** Returns a description of the violation, or undefined if the response is correct. */
+  /** Returns a description of the violation, or `undefined` if the response is correct. */
   function checkResponse(one: CompletedRequest): string | undefined {
     const { status, account } = one;
     if (status === 401)

@@ -43,7 +43,7 @@ export const quickTrials: readonly Trial[] = [
 export interface TrialChoice {
   /** A substring of the names of the selected attacks. */
   readonly attack: string;
-  /** The name of the selected situation, or undefined for all situations. */
+  /** The name of the selected situation, or `undefined` for all situations. */
   readonly situation: string | undefined;
   /** True for the three trials of the gate. */
   readonly isQuick: boolean;

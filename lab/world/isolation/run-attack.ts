@@ -7,7 +7,7 @@ import { type Alter, type RunResult, runTenants } from './run-tenants.ts';
 export interface IsolationRun {
   readonly situation: Situation;
   readonly seed: number;
-  /** The name of the attack, or undefined for a run without an attack. */
+  /** The name of the attack, or `undefined` for a run without an attack. */
   readonly attack?: string | undefined;
   /** The duration of the measured period, in milliseconds. */
   readonly length: number;

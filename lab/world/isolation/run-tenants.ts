@@ -140,7 +140,7 @@ function failedDelivery({ tenant, number, publication }: TenantEvent, now: numbe
 
 const hour = 60 * minute;
 
-/** The time after the measured period in which attempts in flight finish, in milliseconds. */
+/** The time for in-flight attempts to finish after the measured period, in milliseconds. */
 const drainTime = 30_000;
 
 /** The default retry schedule of a stage, in milliseconds. */

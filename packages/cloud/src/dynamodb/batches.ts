@@ -11,7 +11,7 @@ import { keyIn } from './keys.ts';
 import type { Table } from './table.ts';
 
 /** Creates the batch operations of DynamoDB. */
-export function makeBatches(tableOf: (name: string | undefined) => Table) {
+export function makeBatchOperations(tableOf: (name: string | undefined) => Table) {
   return { get, write, insert };
 
   function get(request: BatchGetItemCommandInput): object {

@@ -8,7 +8,7 @@ import type {
 } from '@aws-sdk/client-dynamodb';
 import { ServiceError } from '../service-error.ts';
 import type { Attributes } from './attribute-values.ts';
-import { makeBatches } from './batches.ts';
+import { makeBatchOperations } from './batches.ts';
 import { documentOf, type NativeItem, nativeItem, requestOf } from './documents.ts';
 import { checkOptions, unsupported, validationError } from './errors.ts';
 import { makeQueries } from './queries.ts';
@@ -48,7 +48,7 @@ export function makeTables({
 }) {
   const tables = new Map<string | undefined, { readonly definition: TableDefinition; readonly table: Table }>();
   const queries = makeQueries(tableOf);
-  const batches = makeBatches(tableOf);
+  const batches = makeBatchOperations(tableOf);
   const writes = makeWrites(tableOf);
   /** The API operations. They throw a `ServiceError` if DynamoDB rejects a request, and another error if a feature is not emulated. */
   const operations: Readonly<Record<string, (input: never) => object>> = {
