@@ -29,7 +29,7 @@ export interface Page {
   readonly crumbs?: readonly string[];
   readonly content: Child;
   readonly status?: number;
-  /** The refresh interval in seconds. 0 turns refreshing off, as on pages with forms. @default - the interval of the view */
+  /** The refresh interval in seconds. 0 turns refreshing off, as on pages with forms. @default - the view's interval */
   readonly refreshSeconds?: number;
 }
 

@@ -10,7 +10,7 @@ export const unreservedConcurrency = 100;
 export const minOtherLanes = 2;
 
 /**
- * Returns the reserved concurrency of the smoke-test receiver. The reservation limits the effect of a flood of requests to its URL.
+ * Returns the reserved concurrency of the smoke-test receiver. The reservation limits the effect of a request flood on its URL.
  * Returns `undefined` if the stage has no receiver, or if the account has too little concurrency. A new account has 10.
  */
 export function receiverConcurrency(values: StageValues): number | undefined {

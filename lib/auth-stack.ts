@@ -136,7 +136,7 @@ export class AuthStack extends Stack {
     });
   }
 
-  /** Adds the daily key rotation. It also runs at the first deployment, to create the first keys. */
+  /** Adds the daily key rotation. It also runs on the first deployment, to create the first keys. */
   #addRotateKeys() {
     const { configuration, data } = this.#props;
     const rotateKeys = new NodeFunction<z.input<typeof rotateKeysEnvironment>>(this, 'RotateKeys', {

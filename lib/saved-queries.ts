@@ -11,7 +11,7 @@ const internalErrors: Query = {
   fields: [
     ...['@timestamp', 'service', 'message', 'account'],
     ...errorFields,
-    ...errorFields.map(field => `cause.${field}`), // some errors only wrap their cause, such as the error of a failed sweep
+    ...errorFields.map(field => `cause.${field}`), // some errors only wrap their cause, such as the error from a failed sweep
     ...['at.0', 'at.1'],
   ],
   filterStatements: ["level = 'ERROR'"],

@@ -117,7 +117,7 @@ export const stageValues = z.object({
 
   /** The URL of an external receiver for smoke tests, which must respond with 2xx. @default - a function of the stage */
   smokeReceiverUrl: httpsUrl().optional(),
-  /** The interval of the scheduled smoke test, in whole minutes. @default - no scheduled test */
+  /** The interval between scheduled smoke tests, in whole minutes. @default - no scheduled test */
   smokeSchedule: duration('5m', '12h')
     .refine(interval => interval % 60_000 === 0, 'must be whole minutes')
     .optional(),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /**
- * Returns the schema of a duration with a unit (`500ms`, `5s`, `30m`, `2h`, `14d`) from `min` to `max`. The output is in
+ * Returns the schema for a duration with a unit (`500ms`, `5s`, `30m`, `2h`, `14d`) from `min` to `max`. The output is in
  * milliseconds.
  */
 export function duration(min: string, max: string) {
@@ -10,7 +10,7 @@ export function duration(min: string, max: string) {
     .refine(value => value >= millisecondsOf(min) && value <= millisecondsOf(max), `must be ${min} to ${max}`);
 }
 
-/** Returns the schema of a whole number from `min` to `max`. It accepts strings, because a command line passes strings. */
+/** Returns the schema for a whole number from `min` to `max`. It accepts strings, because a command line passes strings. */
 export function count(min: number, max: number) {
   return z
     .union([z.int(), z.string().regex(/^\d+$/).transform(Number)], `must be a whole number from ${min} to ${max}`)
@@ -28,7 +28,7 @@ export function choice<const Word extends string>(...words: readonly Word[]) {
   return z.enum(words, `must be ${list.format(words)}`);
 }
 
-/** Returns the schema of a list of up to `max` distinct strings. The input is an array or a comma-separated string. */
+/** Returns the schema for a list of up to `max` distinct strings. The input is an array or a comma-separated string. */
 export function list(item: z.ZodType<string, string>, max: number) {
   return z
     .union([z.array(z.string()), z.string().transform(split)], 'must be a string array or a comma-separated string')
@@ -44,7 +44,7 @@ export function waitList(wait: z.ZodType<number, string>, max: number) {
     .pipe(z.array(wait).min(1, 'must have at least 1 wait').max(max, `must have at most ${max} waits`));
 }
 
-/** Returns the schema of an https URL to which callers append paths. */
+/** Returns the schema for an https URL to which callers append paths. */
 export function httpsUrl() {
   return z
     .url({ protocol: /^https$/, error: 'must be an https URL' })
@@ -80,7 +80,7 @@ export const tags = z.record(
 
 export const emailAddress = z.email('must be e-mail addresses');
 
-/** Returns the schema of an AWS account number. `message` describes the valid values. */
+/** Returns the schema for an AWS account number. `message` describes the valid values. */
 export function accountNumber(message = 'must be the 12 digits of an AWS account, in quotes') {
   return text(/^\d{12}$/, message);
 }

@@ -58,7 +58,7 @@ function pagesIn(page: string): string[] {
   return names.sort().map(name => `${file}${name}`);
 }
 
-/** Replaces the relative links of a page with links to pages of the site, to other files of the site, or to the repository. */
+/** Replaces the relative links on a page with links to pages of the site, to other files of the site, or to the repository. */
 function withAddresses(text: string, from: string, base: string): string {
   const pages = addresses();
   const withLinks = (prose: string) =>

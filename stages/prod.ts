@@ -21,6 +21,6 @@ export const stage: StageFile = {
   removalPolicy: 'retain',
   /** Set this to true only after the first deployment. If that deployment fails, you must delete its stacks. */
   protection: false,
-  /** The interval of the smoke test. A failed test pages an operator. The test needs credentials (docs/runbook.md, "Smoke test"). */
+  /** The smoke-test interval. A failed test pages an operator. The test needs credentials (docs/runbook.md, "Smoke test"). */
   smokeSchedule: '15m',
 };

@@ -30,7 +30,7 @@ export const en = {
     usedLink: 'This link was already used, has expired, or is incomplete. Press Enter in the terminal for a new link.',
     noSession:
       'You are signed out. A session ends after an idle hour, a sign-out in another tab, a console restart, or a revocation.',
-    otherSite: 'This request came from another site, or from a page of an earlier session. No changes were made.',
+    otherSite: 'This request came from another site, or from a page in an earlier session. No changes were made.',
   },
   failures: {
     title: 'Something went wrong',

@@ -8,7 +8,7 @@ import { defaultCosts } from '@emissor/cloud/virtual';
 /** The share of a core that a function with 1,024 MB gets. */
 export const { coreShare } = defaultCosts;
 
-/** The cost of each kind of work, in milliseconds of CPU time on a whole core. */
+/** The cost by kind of work, in milliseconds of CPU time on a whole core. */
 export const cpuCosts = {
   /** The cost of a call to a table or a queue, which includes signing the request and reading the response. */
   call: defaultCosts.call,
@@ -16,6 +16,6 @@ export const cpuCosts = {
   message: defaultCosts.message,
   /** The cost of reading the three items of a message and logging the outcome. */
   read: 0.4,
-  /** The cost of an attempt, which includes the checks of the URL and the address, the signature, TLS, and the response. */
+  /** The cost of an attempt, which includes the URL and address checks, the signature, TLS, and the response. */
   attempt: 1.5,
 } as const;

@@ -1,6 +1,6 @@
 import { fillIn, type Values } from '../platform/text-template.ts';
 
-/** A language of the errors of {base_url}. */
+/** A language for {base_url} errors. */
 export type Language = keyof typeof contentLanguages;
 
 /** A message in each language. */

@@ -24,7 +24,7 @@ export const problemTitles = {
 } as const satisfies Record<number, Texts>;
 
 /**
- * A table of errors of {base_url}, by case. The message of a case explains the error and its correction. The default code is the name
+ * A table of {base_url} errors, by case. The message of a case explains the error and its correction. The default code is the name
  * of the case. Messages never repeat secrets. `{name}` is a placeholder for a value.
  */
 export type ProblemTable = Readonly<Record<string, ProblemCase>>;
@@ -53,7 +53,7 @@ export class Problem extends Error {
   }
 
   /**
-   * Returns the function that creates the problems of a table. The linter allows this call only in the modules around the handlers. They
+   * Returns the function that creates a table's problems. The linter allows this call only in the modules around the handlers. They
    * pass the function to a handler, limited to the names that its operation lists.
    */
   static from<Table extends Record<keyof Table, ProblemCase>>(table: Table) {

@@ -7,7 +7,7 @@ export interface OAuthErrorDetail {
   readonly retryAfterSeconds?: number;
 }
 
-/** An expected error of a request. The endpoint wrapper converts it to a response. */
+/** An expected request error. The endpoint wrapper converts it to a response. */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
   readonly oauthCase: OAuthCase;
@@ -32,7 +32,7 @@ export class OAuthError extends Error {
   }
 
   /**
-   * Returns the function that creates the errors of a table. The linter allows this call only in endpoint wrappers, which pass the
+   * Returns the function that creates a table's errors. The linter allows this call only in endpoint wrappers, which pass the
    * function to other code and limit it to the errors of the operation.
    */
   static from<Case extends OAuthCase>(table: Readonly<Record<Case, OAuthRow>>): MakeOAuthError<Case> {
@@ -40,5 +40,5 @@ export class OAuthError extends Error {
   }
 }
 
-/** Returns the error of a row, for the caller to throw. */
+/** Returns the error for a row, for the caller to throw. */
 export type MakeOAuthError<Case extends OAuthCase> = (oauthCase: Case, detail?: OAuthErrorDetail) => OAuthError;

@@ -6,7 +6,7 @@ import { scopes } from './principals/scope.ts';
  * The responses of {auth_url}. Functions import only the types, because the schemas are for the OpenAPI document.
  */
 
-/** A successful response of the token endpoint (RFC 6749 section 5.1). */
+/** A successful response from the token endpoint (RFC 6749 section 5.1). */
 export type TokenResponse = Readonly<z.infer<typeof tokenResponse>>;
 
 /** The empty response to a revocation (RFC 7009 section 2.2). */
@@ -21,7 +21,7 @@ export type ServerMetadata = z.infer<typeof serverMetadata>;
 /** The public signing keys (RFC 7517 section 5). */
 export type KeySet = z.infer<typeof keySet>;
 
-/** The body of an error response of {auth_url} (RFC 6749 section 5.2). */
+/** The body of an {auth_url} error response (RFC 6749 section 5.2). */
 export type OAuthErrorBody = z.infer<typeof oauthErrorBody>;
 
 export const tokenResponse = z.object({

@@ -29,7 +29,7 @@ export type ApplyOutcome = (delivery: Delivery, outcome: AttemptOutcome) => Deli
 /**
  * Returns the function that applies the outcome of an attempt to its delivery:
  * - `delivered` and `gone` (410) end the delivery.
- * - `failed` is charged. The next attempt is due after the next wait of the retry schedule. If the schedule is exhausted, the delivery fails.
+ * - `failed` is charged. The next attempt is due after the next wait in the retry schedule. If the schedule is exhausted, the delivery fails.
  * - `given_up` is not charged. The attempt is repeated at once in the slow lane.
  * - `internal_error` is not charged. The attempt is repeated with its own backoff for up to 10 days.
  *

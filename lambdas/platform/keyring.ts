@@ -52,7 +52,7 @@ export function keyringContext(kind: KeyKind): Record<string, string> {
   return { purpose: kind };
 }
 
-/** Creates a reader of table `Keyring`, which caches the list of keys for 30 s. Each process creates one reader. */
+/** Creates a reader for table `Keyring`, which caches the list of keys for 30 s. Each process creates one reader. */
 export function makeKeyring({
   dynamo,
   kms,

@@ -1,5 +1,5 @@
 /**
- * The routes of a part of the service, by name. A route is a gateway path with the operations that a function handles. The table is plain
+ * The routes for a part of the service, by name. A route is a gateway path with the operations that a function handles. The table is plain
  * data for functions, infrastructure and the OpenAPI document.
  */
 export type RouteTable<Access extends string = string, ErrorName extends string = string> = Readonly<
@@ -24,7 +24,7 @@ export interface RouteOperation<Access extends string = string, ErrorName extend
   readonly errors: readonly ErrorName[];
 }
 
-/** The class of callers of a route, which determines the rate limit. */
+/** A route's caller class, which determines the rate limit. */
 export type ThrottleClass = 'token' | 'auth' | 'management' | 'public';
 
 export type OperationId<Table extends RouteTable> = NamesIn<Operations<Table>>;

@@ -6,7 +6,7 @@ export const scheduledTestEnvironment = z.object({
   AUTH_URL: text,
   BASE_URL: text,
   EVENTS_QUEUE_URL: text,
-  /** The name of the parameter that stores the client and the user of smoke tests. */
+  /** The name of the parameter that stores the smoke-test client and user. */
   CREDENTIALS_PARAMETER: text,
   RECEIVER_URL: text,
 });

@@ -18,7 +18,7 @@ export const baseApiEnvironment = z.object({
 });
 
 export const webhooksApiEnvironment = z.extend(baseApiEnvironment, {
-  /** Host names of the service's own APIs, which must not be destinations of deliveries. */
+  /** Host names of the service's own APIs, which must not be delivery destinations. */
   OWN_HOSTS: list,
   /** The maximum number of registrations and replacements per account and minute. */
   REGISTRATION_LIMIT: wholeNumber,

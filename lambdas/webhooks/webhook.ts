@@ -79,7 +79,7 @@ const webhook = z.object({
   eventName: eventNameSchema,
   /** The unique id of the registration. It prevents a registration from receiving the events of an earlier one. */
   webhookId: z.string(),
-  /** The registered URL, which is validated at registration and at every attempt. */
+  /** The registered URL, which is validated on registration and on every attempt. */
   url: z.string(),
   /** The Authorization header's value, encrypted under `authorizationBinding`. */
   encryptedAuthorization: z.optional(z.string()),

@@ -7,7 +7,7 @@ import { retentionOf } from '../stage-props.ts';
 import type { NodeFunction } from './node-function.ts';
 
 /**
- * Invokes a function only at the first deployment of its stage. A trigger for each new version would also invoke an earlier version when
+ * Invokes a function only on the first deployment of its stage. A trigger for each new version would also invoke an earlier version when
  * the stack rolls back. A failure of that version would block the stack (ADR 17).
  */
 export class FirstRun extends Trigger {

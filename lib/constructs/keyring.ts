@@ -4,7 +4,7 @@ import type { KeyKind } from '../../lambdas/platform/keyring.ts';
 import { number, type Permission, Table, TableAccess, type TableProps, text } from './table.ts';
 
 export interface KeyringProps extends Omit<TableProps, 'partitionKey' | 'sortKey'> {
-  /** The KMS key that wraps the keys of the keyring. Each kind has its own encryption context. */
+  /** The KMS key that wraps the keys in the keyring. Each kind has its own encryption context. */
   readonly key: kms.IKey;
 }
 
@@ -25,7 +25,7 @@ export class Keyring extends Table {
     this.key = key;
   }
 
-  /** Returns access that permits the use of some kinds of keys. */
+  /** Returns access that permits using some kinds of keys. */
   allowUse({ list, unwrap = [] }: KeyUse): TableAccess {
     const query: Permission = {
       actions: ['dynamodb:Query'],
@@ -35,7 +35,7 @@ export class Keyring extends Table {
     return new TableAccess(this, [query, ...(unwrap.length > 0 ? [this.#keyPermission('kms:Decrypt', unwrap)] : [])]);
   }
 
-  /** Returns access that permits the creation and deletion of keys of all kinds, but does not permit unwrapping them. */
+  /** Returns access that permits creating and deleting all kinds of keys, but not unwrapping them. */
   allowRotation(): TableAccess {
     return new TableAccess(this, [
       ...this.allow('Query', 'PutItem', 'DeleteItem').permissions,

@@ -219,7 +219,7 @@ function definedValues<Value extends string | number | boolean>(
 /** The format of SQS message ids. Any other text that an operator types is not logged. */
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The maximum number of ids of one kind in a line. */
+/** The maximum number of ids per kind in a line. */
 export const maxListed = 100;
 
 /** Reads the lines day by day, newest first. */

@@ -33,7 +33,7 @@ export const userReference = z.string().superRefine((value, context) => {
 
 export const sessionId = notEmpty.regex(/^[A-Za-z0-9-]{1,130}$/, 'It must be letters, digits and "-".');
 
-/** Returns the schema of a whole number from `min` to `max`. */
+/** Returns the schema for a whole number from `min` to `max`. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
   return z
     .string()

@@ -9,7 +9,7 @@ export type Run = <Value>(
   report: (value: Value, target: Target) => Report,
 ) => Promise<void>;
 
-/** The error of a command that was rejected or failed. Its message is shown to the operator. */
+/** The error from a command that was rejected or failed. Its message is shown to the operator. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';
   /** The values that `--json` shows in addition to the message. */

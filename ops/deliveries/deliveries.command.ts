@@ -247,7 +247,7 @@ export function reportDelivery(found: Delivery): ObjectReport {
   return { json, text: parts.join('\n\n') };
 }
 
-/** Returns advice for the owner of the receiver on each cause of failed attempts. */
+/** Returns advice for the receiver's owner on each cause of failed attempts. */
 function adviceOn(attempts: Delivery['attempts']): readonly string[] {
   const causes = new Set(attempts.flatMap(({ cause }) => cause ?? []));
   return [...causes].map(cause => `${failureCauses[cause].word}: ${failureCauses[cause].en}`);

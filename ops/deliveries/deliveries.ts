@@ -34,7 +34,7 @@ interface UndeliveredQuery extends AcceptedSpan {
   readonly limit: number;
 }
 
-/** The number of deliveries of one webhook in one state. */
+/** The number of a webhook's deliveries in one state. */
 export interface UndeliveredCount {
   readonly accountId: string;
   readonly eventName: EventName;

@@ -107,7 +107,7 @@ function verdictFromConflict(lines: readonly LoggedLine[], messageId: string): V
     ({ fields }) => fields.message === 'event.conflicting_copy' && fields.messageId === messageId,
   );
   if (!line) return undefined;
-  const why = `at ${isoTime(line.at)} it was dropped, because it reused the id of the event of delivery ${line.fields.deliveryId} for different content`;
+  const why = `at ${isoTime(line.at)} it was dropped, because it reused the event id of delivery ${line.fields.deliveryId} for different content`;
   return { verdict: 'rejected', why };
 }
 

@@ -60,7 +60,7 @@ export async function cancelReplay(
 }
 
 /**
- * Replays a range of deliveries of all webhooks of one account or of all accounts, and waits until all are queued. The
+ * Replays a range of deliveries for all webhooks of one account or of all accounts, and waits until all are queued. The
  * call can be repeated, because resent deliveries leave the requested state.
  * @throws {CliError} if the operator does not confirm.
  */
@@ -204,7 +204,7 @@ function describe(outcome: ReplayOutcome): string {
 /** The maximum number of webhooks that the question shows. */
 const maxCounted = 1_000;
 
-/** The maximum number of concurrent replays of one command. Each replay queues 10 deliveries a second. */
+/** The maximum number of concurrent replays per command. Each replay queues 10 deliveries a second. */
 const maxAtOnce = 10;
 
 /** The interval at which the state of a replay is read, in milliseconds. */

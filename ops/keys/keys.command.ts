@@ -7,7 +7,7 @@ import { command, type Noun } from '../audit/command.ts';
 import { flag, option } from '../command-line/arg-spec.ts';
 import { iso, makeFormatter } from '../command-line/report.ts';
 import { CliError, describeError, opsOf } from '../stage/operator.ts';
-import { openKeyring, openKeyRotation } from '../stage/stores.ts';
+import { openKeyRotation, openKeyring } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
 const examples = `
@@ -185,7 +185,7 @@ function textOf({ kind, created, removed }: RotationResult): string {
 /**
  * Runs the daily rotation in the stage's function. The call tests the role and the code of the function, and clears
  * the `KeysNotRotated` alarm, which monitors only this function.
- * @throws {CliError} with the error of the function.
+ * @throws {CliError} with the error from the function.
  */
 async function runDailyRotation(target: Target): Promise<readonly RotationResult[]> {
   if (!target.deployed) return openKeyRotation(target).rotateKeys();

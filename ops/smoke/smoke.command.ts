@@ -32,7 +32,7 @@ const rotate = command('smoke rotate-credentials', {
 });
 
 const remove = command('smoke remove', {
-  description: 'delete the client, the user and the parameter of smoke tests; run this before you destroy the stage',
+  description: 'delete the smoke-test client, user and parameter; run this before you destroy the stage',
   effect: 'writes',
   act: removeIdentity,
   report: removed => ({

@@ -79,13 +79,13 @@ export async function rotateCredentials({ target, recordResult }: AuditedTask) {
 }
 
 /**
- * Deletes the parameter, the client and the user of smoke tests. Returns the names of the deleted items.
+ * Deletes the smoke-test parameter, client and user. Returns the names of the deleted items.
  *
  * @throws {CliError} if the operator does not confirm.
  */
 export async function removeIdentity({ target, confirm, recordResult }: AuditedTask): Promise<readonly string[]> {
   await confirm(
-    `This permanently deletes the client, the user and the parameter of the smoke tests of ${target.label}. Scheduled tests will fail.`,
+    `This permanently deletes the smoke-test client, user and parameter of ${target.label}. Scheduled tests will fail.`,
   );
   const parameter = target.outputs.SmokeCredentialsParameter;
   if (parameter === undefined) return [];

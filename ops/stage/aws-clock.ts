@@ -54,7 +54,7 @@ export interface AwsClient {
   };
 }
 
-/** A middleware of a client that leaves calls and results unchanged. */
+/** A client middleware that leaves calls and results unchanged. */
 type Middleware = <Call, Result extends { readonly response: unknown }>(
   next: (call: Call) => Promise<Result>,
 ) => (call: Call) => Promise<Result>;

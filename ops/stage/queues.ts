@@ -218,7 +218,7 @@ export function openQueues(target: Target) {
 /** The maximum number of entries in an SQS batch. */
 const maxBatch = 10;
 
-/** The maximum number of concurrent calls of one kind. */
+/** The maximum number of concurrent calls per kind. */
 const callsAtOnce = 10;
 
 /**

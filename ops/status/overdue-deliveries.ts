@@ -58,7 +58,7 @@ export async function findOverdue(target: Target, now: number): Promise<OverdueD
   return { groups: longestFirst, isCutOff };
 }
 
-/** Reads the first entries of a partition of the `due` index. */
+/** Reads the first entries of a `due` index partition. */
 async function readShard(target: Target, shard: string, until: number) {
   const { Items = [], LastEvaluatedKey } = await target.dynamo(
     new QueryCommand({

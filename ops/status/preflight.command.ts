@@ -11,7 +11,7 @@ Examples:
   npm run --silent ops -- --stage prod --json preflight`;
 
 const findProblems = command('preflight', {
-  description: 'find problems that would make a deployment of a stage fail or lose data',
+  description: 'find problems that would make a stage deployment fail or lose data',
   notes,
   effect: 'reads',
   act: ({ target, progress }) => findBeforeDeployment(target, synthesise, progress),

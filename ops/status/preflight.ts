@@ -9,7 +9,7 @@ import { checks } from './checks.ts';
 import { readMovedAliases } from './status-facts.ts';
 import type { Synthesis, Template } from './synthesis.ts';
 
-/** The problems that would make a deployment of a stage fail or lose data. */
+/** The problems that would make a stage deployment fail or lose data. */
 export interface Preflight {
   readonly stage: string;
   readonly account: string;

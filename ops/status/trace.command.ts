@@ -31,7 +31,7 @@ export function trace({ stdin, stdout }: Streams): Noun {
   return { name: 'trace', commands: [{ name: 'trace', effect: 'reads', addTo }] };
 }
 
-/** Replaces positions in the bundle of a handler with positions in its source files. */
+/** Replaces positions in a handler's bundle with positions in its source files. */
 function withSources(logged: string, entry: string): string {
   const content = bundleHandlers([entry], true).get(entry)?.get('index.mjs.map') ?? '';
   const map = new SourceMap(JSON.parse(String(content)));

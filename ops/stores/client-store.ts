@@ -195,7 +195,7 @@ interface ClientWithSecret {
   readonly clientSecret: string;
 }
 
-/** The number of characters in a secret of 256 bits. */
+/** The number of characters in a 256-bit secret. */
 const secretLength = 43;
 
 const defaultGraceSeconds = 30;

@@ -112,7 +112,7 @@ function parseEntry(item: Item): Webhook | PendingSuspension {
   return webhookIn(item) ?? suspension;
 }
 
-/** The maximum number of pages of 1 MiB, each with about 700 webhooks. */
+/** The maximum number of 1 MiB pages, each with about 700 webhooks. */
 const maxUnhealthyPages = 10;
 
 /** The maximum number of tries if the account registers and deletes the webhook at the same time. */

@@ -4,7 +4,7 @@ import type { Dynamo, Item } from '../../lambdas/platform/aws/dynamo.ts';
 /** Selects a part of a list. By default, the whole list. */
 export interface PageRequest {
   readonly limit?: number;
-  /** The id of the last item of the previous page. */
+  /** The id of the last item on the previous page. */
   readonly after?: string;
 }
 

@@ -19,7 +19,7 @@ import { deleteUserData } from './delete-user-data.ts';
 import { type ExportedKind, itemKinds, kindsWith } from './item-kinds.ts';
 
 /**
- * Exports all data of an account to a file, and returns the number of items of each kind. Each line is a JSON object with
+ * Exports all data of an account to a file, and returns the item count for each kind. Each line is a JSON object with
  * its `type`. The file omits password hashes, secrets and dead-letter messages. A complete file gets its final name.
  * @throws {CliError} if the file cannot be written, or the account has no data.
  */

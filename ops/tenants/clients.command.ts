@@ -74,7 +74,7 @@ const list = command('clients list', {
   description: 'list all clients, or a page of them',
   args: {
     limit: option('<n>', 'show at most n clients', wholeNumber(1, 100_000)),
-    after: option('<id>', 'continue after this client, the last one of the previous page', principalId),
+    after: option('<id>', 'continue after this client, the last one on the previous page', principalId),
   },
   effect: 'reads',
   act: async ({ target }, page) => openClients(target).listClients(page),

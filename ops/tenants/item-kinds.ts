@@ -9,9 +9,9 @@ import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 /** One kind of item in the tables. */
 interface ItemKind {
   readonly table: string;
-  /** Returns whether an item of the table is of this kind. */
+  /** Returns whether a table item is of this kind. */
   readonly is: (key: Item) => boolean;
-  /** The `type` of the lines in the export of an account. */
+  /** The `type` of the lines in an account export. */
   readonly exportedAs?: string;
   /** The reason why the export omits the kind. */
   readonly notExported?: string;

@@ -45,13 +45,13 @@ const session = makeFormatter<SessionState>([
 ]);
 
 const list = command('sessions list', {
-  description: 'list live sessions of a user, of a client, or of a user at a client',
+  description: 'list live sessions of a user, of a client, or of a user with one client',
   notes: examples,
   args: {
     ...ofOwner,
     all: flag('also show ended sessions that are still stored'),
     limit: option('<n>', 'show at most n sessions', wholeNumber(1, 100_000)),
-    after: option('<id>', 'continue after this session, the last one of the previous page', sessionId),
+    after: option('<id>', 'continue after this session, the last one on the previous page', sessionId),
   },
   validate: ({ user, client }) =>
     user === undefined && client === undefined && 'Specify the owner of the sessions with --user, --client or both.',

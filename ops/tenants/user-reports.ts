@@ -96,7 +96,7 @@ function failuresOf(failedLogins: UserWithFailures['failedLogins']): readonly Li
   if (failedLogins.length === 0) return [['failed logins', 'none']];
   return failedLogins.map(({ clientId, failures, lockedUntil }): Line => {
     const where = clientId === undefined ? 'a deleted client' : `client ${clientId}`;
-    const lock = lockedUntil === undefined ? '' : `, locked at that client until ${iso(lockedUntil)}`;
-    return ['failed logins', `${failures} at ${where}${lock}`];
+    const lock = lockedUntil === undefined ? '' : `, locked out of that client until ${iso(lockedUntil)}`;
+    return ['failed logins', `${failures} through ${where}${lock}`];
   });
 }

@@ -91,7 +91,7 @@ const list = command('users list', {
   args: {
     account: option('<id>', 'only users of this account; reads all users', accountId),
     limit: option('<n>', 'show at most n users', wholeNumber(1, 100_000)),
-    after: option('<id>', 'continue after this user, the last one of the previous page', principalId),
+    after: option('<id>', 'continue after this user, the last one on the previous page', principalId),
   },
   effect: 'reads',
   act: async ({ target, progress }, page) =>

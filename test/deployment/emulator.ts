@@ -72,7 +72,7 @@ export async function startEmulator(python: string, folder: string) {
     await ended;
     await internet.stop();
   };
-  /** Returns the last lines of the log of MiniStack and its functions. */
+  /** Returns the last log lines of MiniStack and its functions. */
   const tail = (lines: number) => readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-lines).join('\n');
 
   try {

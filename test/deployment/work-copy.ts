@@ -46,7 +46,7 @@ export function makeWorkCopy(folder: string, environment: Readonly<Record<string
   const program = (name: string, words: readonly string[], input?: string) =>
     run(['--require', './bin/node-version.cjs', `bin/${name}.ts`, ...words], input);
 
-  /** Sets values in the file of a stage. */
+  /** Sets values in a stage's file. */
   const configure = (stage: string, values: Readonly<Record<string, unknown>>) => {
     const file = path.join(directory, 'stages', `${stage}.ts`);
     let content = readFileSync(file, 'utf8');

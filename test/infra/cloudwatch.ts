@@ -8,7 +8,7 @@ interface Metric {
   readonly dimensions: Readonly<Record<string, string>>;
 }
 
-/** A store of the samples of metrics, like CloudWatch. */
+/** A store for metric samples, like CloudWatch. */
 export type Metrics = ReturnType<typeof makeMetrics>;
 
 /** Creates an empty store of metrics. */
@@ -16,7 +16,7 @@ export function makeMetrics() {
   const samples = new Map<string, { readonly at: number; readonly value: number }[]>();
   return { addLine, add, read, /** Returns the names of all metrics. */ names: () => [...samples.keys()] };
 
-  /** Adds the samples of a log line in the embedded metric format. Ignores other lines. */
+  /** Adds the samples from a log line in the embedded metric format. Ignores other lines. */
   function addLine(line: string): void {
     const fields = line.startsWith('{') ? JSON.parse(line) : {};
     for (const { Namespace: namespace, Dimensions, Metrics } of fields._aws?.CloudWatchMetrics ?? []) {

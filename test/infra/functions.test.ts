@@ -132,7 +132,7 @@ describe('the environment variables of functions', () => {
     expect(variable('OWN_HOSTS', of)).toEqual(all(checking, hosts.join(',')));
   });
 
-  it('contain the release, the limits of the stage, and the parameter of the smoke-test credentials', () => {
+  it('contain the release, the stage’s limits, and the parameter for the smoke-test credentials', () => {
     for (const [id, { Properties }] of functions) expect(Properties.Environment.Variables.RELEASE, id).toBe('test');
     expect(variable('CLIENT_FAILURE_LIMIT')).toEqual({ Token: '300' });
     // The name contains the key's id, because the key of a recreated stage cannot decrypt the old credentials.

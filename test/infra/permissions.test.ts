@@ -74,7 +74,7 @@ const document = (): string => {
     '# Permissions of each function',
     '',
     'Each row lists actions and resources, with conditions in brackets. `:*` matches all versions of a function. All functions also write logs.',
-    '`ReleasesPreTraffic` runs only during deployments. A function of the CDK invokes `RotateKeys` at the first deployment.',
+    '`ReleasesPreTraffic` runs only during deployments. A CDK function invokes `RotateKeys` on the first deployment.',
     '`ScheduledTest` exists only if the stage sets `smokeSchedule`. The smoke-test receiver has no permissions.',
     '`test/infra/permissions.test.ts` compares this page with the templates. `npx vitest run --project infra -u` rewrites the page.',
     '',

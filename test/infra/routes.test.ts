@@ -9,13 +9,13 @@ import { authDomain, baseDomain, propertiesOf, resolveIntrinsics, resourcesOf, s
 // Every path is a route with its own token bucket (docs/capacity.md). The functions check the HTTP method.
 
 const templates = stageTemplates('prod');
-/** Returns the logical ids of the routes of a stack, by route key. */
+/** Returns the logical ids of a stack's routes, by route key. */
 const routesOf = (stack: 'Auth' | 'Webhooks' | 'Delivery'): ReadonlyMap<string, string> =>
   new Map(
     resourcesOf(templates[stack], 'AWS::ApiGatewayV2::Route').map(([id, { Properties }]) => [Properties.RouteKey, id]),
   );
 
-/** Returns the limits of each route of an API as "RATE/BURST", with the rate in requests a second. */
+/** Returns the limits of an API's routes as "RATE/BURST", with the rate in requests a second. */
 const limitsOf = (api: 'Auth' | 'Base', from = templates): Readonly<Record<string, string>> => {
   const inApi = (type: string) =>
     resourcesOf(from, type)

@@ -14,7 +14,7 @@ import { makeTelemetry, type Telemetry } from '../../lambdas/platform/telemetry.
 import { immediate } from '../support/stage.ts';
 import { type Metrics, makeMetrics } from './cloudwatch.ts';
 
-/** The namespace of the metrics of the stage. */
+/** The namespace of the stage's metrics. */
 const namespace = 'Emissor/prod';
 
 /** Starts collecting the metrics that functions write, with a clock that the test sets. */
@@ -44,7 +44,7 @@ export function invoke<Event, Result>(
   return makeHandler<Event, Result>(telemetry, run)(event, context) as Promise<Result>; // the event is not a self-check
 }
 
-/** Returns the error of a throttled DynamoDB call, and reports the call like the SDK's logger does. */
+/** Returns the error for a throttled DynamoDB call, and reports the call like the SDK's logger does. */
 export function throttled({ constructor: { name: commandName }, input }: { readonly input: object }): Error {
   const error = awsError('ThrottlingException');
   failureRecorder.error({ clientName: 'DynamoDBClient', commandName, input, error });

@@ -25,7 +25,7 @@ export function isKnownProblem(english: ProblemText, portuguese: ProblemText | u
   return title === en && (portuguese?.title ?? pt) === pt && rows.length > 0;
 }
 
-/** Returns the names of the rows with the texts of a finding, in English and, if passed, in Portuguese. */
+/** Returns the names of the rows with a finding's texts, in English and, if passed, in Portuguese. */
 export function findingNames(english: ErrorText, portuguese: ErrorText | undefined): readonly string[] {
   return namesOf<Row>(findings, english, portuguese);
 }

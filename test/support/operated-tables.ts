@@ -46,7 +46,7 @@ export interface Operator {
 
 const password = 'a password of enough characters';
 
-/** The `MaximumMessageSize` of the queues of a stage. */
+/** The `MaximumMessageSize` of a stage's queues. */
 export const maxMessageSize = 1_040_384;
 
 /** Starts the tables. The caller must stop them in `afterAll`. */

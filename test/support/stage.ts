@@ -28,7 +28,7 @@ export const schedule = [5_000, 5 * 60_000, 30 * 60_000];
 
 /**
  * Creates a stage without webhooks, which is the world from `lab/world` with scripted receivers. Only waits take time, and time passes only in
- * `pass`, `run`, `settle` and requests. `concurrency` is the maximum number of processes of a lane.
+ * `pass`, `run`, `settle` and requests. `concurrency` is the maximum number of processes per lane.
  */
 export function makeStage(waits: readonly number[] = schedule, concurrency = 10) {
   const telemetry = fakeTelemetry();
@@ -123,7 +123,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
     }
   }
 
-  /** Runs an additional sweep. @throws the error of the sweep */
+  /** Runs an additional sweep. @throws the error from the sweep */
   async function sweep(): Promise<void> {
     resultOf(await invoke('sweep', {}));
   }
@@ -184,7 +184,7 @@ export function makeStage(waits: readonly number[] = schedule, concurrency = 10)
     return tables.execute(new GetCommand({ TableName: 'Webhooks', Key: owner })).Item;
   }
 
-  /** Removes all messages of a queue and returns them. */
+  /** Removes all messages from a queue and returns them. */
   function lose(name: string) {
     const queue = cloud.queue(name);
     const lost = queue.all();
@@ -216,7 +216,7 @@ interface GatewayResult {
   readonly body?: string;
 }
 
-/** Replaces the API of the world with one that has the limits of a real stage. */
+/** Replaces the world's API with one that has the limits of a real stage. */
 const compositions: Parameters<typeof makeWorld>[2] = {
   deliveriesApi: (environment, runtime, telemetry) => composeDeliveriesApi(environment, runtime, telemetry),
 };

@@ -48,7 +48,7 @@ describe('the texts of errors', () => {
     expect(new Set(titles.map(([status]) => Number(status)))).toEqual(statuses);
   });
 
-  it('have no placeholders for errors of handlers, which pass no values', () => {
+  it('have no placeholders for errors from handlers, which pass no values', () => {
     const texts = Object.values({ ...bodyProblems, ...webhookProblems, ...deliveryProblems }).map(({ en }) => en);
     expect(texts.filter(text => text.includes('{'))).toEqual([]);
   });

@@ -289,7 +289,7 @@ describe('the cost at {auth_url}', () => {
     }
   });
 
-  it('of the token of a request to {base_url} is within its row', async () => {
+  it('of checking the token in a {base_url} request is within its row', async () => {
     const { json } = await service.post('token', login);
     const costs = await counted(() => service.authenticate(`Bearer ${json.access_token}`));
     expectWithin('the token of a request to {base_url}', [costs]);

@@ -22,7 +22,7 @@ export type Descriptions<Table extends RouteTable> = {
       : { readonly body?: never });
 };
 
-/** The descriptions of operations of {base_url}. Operations that validate values must describe the errors. */
+/** The descriptions of {base_url} operations. Operations that validate values must describe the errors. */
 export type BaseDescriptions<Table extends RouteTable> = Descriptions<Table> & {
   readonly [Id in OperationId<Table>]: 'validation_failed' extends ProblemNameOf<Table, Id>
     ? { readonly findings: readonly PossibleFinding[] }

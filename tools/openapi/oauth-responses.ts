@@ -2,7 +2,7 @@ import { formCases, type OAuthTable, oauthCases, serviceCases } from '../../lamb
 import { type AuthOperation, ref, type ServiceResponse } from './description.ts';
 import type { HeaderNames } from './headers.ts';
 
-/** Returns the error responses of an operation of {auth_url}, by status. */
+/** Returns the error responses for an {auth_url} operation, by status. */
 export function oauthResponses({ access, errors }: AuthOperation): Record<string, ServiceResponse> {
   const listed = Object.fromEntries(errors.map(name => [name, oauthCases[name]]));
   const cases: OAuthTable = { ...(access === 'client' && formCases), ...listed, ...serviceCases };
@@ -12,7 +12,7 @@ export function oauthResponses({ access, errors }: AuthOperation): Record<string
   );
 }
 
-/** Returns the error response for a status, with an example of each case. */
+/** Returns the error response for a status, with an example for each case. */
 export function oauthResponse(status: number, cases: OAuthTable): ServiceResponse {
   const codes = [...new Set(Object.values(cases).map(([, code]) => code))];
   return {

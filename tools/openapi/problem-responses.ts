@@ -13,7 +13,7 @@ import {
 } from './description.ts';
 import type { HeaderNames } from './headers.ts';
 
-/** Returns the error responses of an operation of {base_url}, by status. */
+/** Returns the error responses for a {base_url} operation, by status. */
 export function problemResponses(operation: BaseOperation): Record<string, ServiceResponse> {
   const byStatus = Map.groupBy(Object.entries(problemsOf(operation)), ([, { status }]) => status);
   const values = { scope: operation.access };

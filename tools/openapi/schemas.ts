@@ -19,7 +19,7 @@ export type SchemaNote = {
   readonly [member: string]: unknown;
 };
 
-/** Returns the schemas of the functions with their notes. Request schemas reject unknown fields, and response schemas allow them. */
+/** Returns the functions' schemas with their notes. Request schemas reject unknown fields, and response schemas allow them. */
 export function describedSchemas(
   notes: Readonly<Partial<Record<FunctionSchemaName, SchemaNote>>>,
 ): Record<string, Schema> {
@@ -33,7 +33,7 @@ export function describedSchemas(
   ]);
 }
 
-/** Returns the schema of a parameter. With `output`, it describes the parsed value. */
+/** Returns the schema for a parameter. With `output`, it describes the parsed value. */
 export function parameterSchema(schema: z.core.$ZodType, io: 'input' | 'output' = 'input'): Schema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, override: simplify });
   return rest;

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { nouns, runOps } from '../../ops/program.ts';
 import type { OpsRuntime } from '../../ops/stage/ops-runtime.ts';
 
-/** The result of a command of the operators' CLI. */
+/** The result of an operators' CLI command. */
 export interface OpsResult {
   readonly code: number | null;
   readonly stdout: string;

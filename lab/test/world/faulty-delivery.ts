@@ -87,7 +87,7 @@ export function altering(dynamo: Dynamo, alter: Alter, alterResponse: AlterRespo
 type Alter = (command: { readonly input: object }, dynamo: Dynamo) => unknown;
 type AlterResponse = (response: object, command: object) => void;
 
-/** Returns a change that alters the DynamoDB commands of consumers. */
+/** Returns a change that alters consumers' DynamoDB commands. */
 export function calling(alter: Alter, alterResponse?: AlterResponse): ChangeRuntime {
   return ({ dynamo }) => ({ dynamo: altering(dynamo, alter, alterResponse) });
 }
@@ -180,7 +180,7 @@ export function replacingInResponses(...changes: readonly (readonly [RegExp, str
 
 type Api = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** Rounds the due time of a pending delivery up to a multiple of ten minutes. */
+/** Rounds a pending delivery's due time up to a multiple of ten minutes. */
 export function roundDueTimes(command: object): void {
   if (!(command instanceof PutCommand)) return;
   const { Item: item } = command.input;
@@ -188,7 +188,7 @@ export function roundDueTimes(command: object): void {
   item.nextAttemptAt = 600_000 * Math.ceil(item.nextAttemptAt / 600_000);
 }
 
-/** Changes queries of the `undelivered` index so that they return no items. */
+/** Changes `undelivered` index queries so that they return no items. */
 export function hideUndelivered(command: object): void {
   if (!(command instanceof QueryCommand) || command.input.IndexName !== 'undelivered') return;
   Object.assign(command.input.ExpressionAttributeValues ?? {}, { ':first': '-', ':last': '-' });

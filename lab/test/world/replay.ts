@@ -38,7 +38,7 @@ export async function outcomeOf(act: () => object): Promise<object> {
   }
 }
 
-/** Returns the cancellation reasons of a transaction, one code for each operation. */
+/** Returns the cancellation reasons for a transaction, one code for each operation. */
 export function reasonsOf(error: object): readonly object[] {
   const { CancellationReasons: reasons = [] }: { readonly CancellationReasons?: readonly Reason[] } = error;
   return reasons.map(({ Code }) => ({ Code }));

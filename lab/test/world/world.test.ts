@@ -25,7 +25,7 @@ async function runProgram(seed: string): Promise<string> {
 const digests = /\b[0-9a-f]{16}\b/g;
 const program = path.join(import.meta.dirname, '../../world/world.ts');
 
-/** Faults of the product, and the violation that each fault must cause. */
+/** Product faults, and the violation that each fault must cause. */
 const faults: readonly (readonly [string, Partial<Compositions>, RegExp])[] = [
   [
     'sends slow deliveries to another queue',

@@ -6,7 +6,7 @@ export type Endpoint = 'token' | 'revoke' | 'introspect';
 
 export type Form = Readonly<Record<string, string>>;
 
-/** The name of a hash in a request's list of calls. */
+/** The name of a hash in a request's call list. */
 export const hashName = 'Argon2';
 
 /** A DynamoDB call or a hash that belongs to a request. */

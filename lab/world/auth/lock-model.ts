@@ -6,7 +6,7 @@ import type { Change, WatchedTables } from '../watched-tables.ts';
 import { type Journal, type TokenRequest, timesOf } from './journal.ts';
 import { clientFailureLimit } from './token-stage.ts';
 
-/** A write to an address's failure count at a client. It adds a failure, or clears the count after a success. */
+/** A write to an address's failure count for a client. It adds a failure, or clears the count after a success. */
 export interface LockWrite extends Change {
   readonly request: TokenRequest;
   readonly kind: 'failure' | 'success';
@@ -17,7 +17,7 @@ export interface LockWrite extends Change {
 /** The expected locks of addresses at clients, computed from the recorded failures and successes. */
 export type LockModel = ReturnType<typeof makeLockModel>;
 
-/** Creates the lock model of a finished world. */
+/** Creates the lock model for a finished world. */
 export function makeLockModel(watched: WatchedTables, journal: Journal) {
   const writes: LockWrite[] = [];
   const counts = new Map<string, Count>();

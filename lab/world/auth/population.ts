@@ -40,7 +40,7 @@ export function makePopulation() {
     duda: user('duda@conta-2.example', 'conta-2'),
     /** The target of password guessing. */
     victim: user('eva@conta-1.example', 'conta-1'),
-    /** A user with day-old login failures at several clients. */
+    /** A user with day-old login failures through several clients. */
     dormant: user('fabio@conta-2.example', 'conta-2'),
   };
   return { clients, users };

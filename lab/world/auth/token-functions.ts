@@ -18,7 +18,7 @@ export interface FunctionResult {
   toJSON(): object;
 }
 
-/** Returns the functions of the token, revocation and introspection endpoints. */
+/** Returns the functions for the token, revocation and introspection endpoints. */
 export function tokenFunctions(stage: TokenStage): readonly FunctionDefinition<ProcessRuntime>[] {
   const { token, revoke, introspect } = stage.compositions;
   return [

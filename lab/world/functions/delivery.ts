@@ -5,7 +5,7 @@ import { makeRandom } from '../../../tools/support/random.ts';
 import { consumerTimeout, deliveryEnvironment, operationsTopic, queueOf, type Stage } from '../stage.ts';
 import { minute, second } from '../times.ts';
 
-/** Returns the consumer of each lane, and the sweeper. */
+/** Returns the consumer for each lane, and the sweeper. */
 export function deliveryFunctions(stage: Stage): readonly FunctionDefinition<ProcessRuntime>[] {
   return [...lanes.map(lane => consumerOf(lane, stage)), sweeperOf(stage)];
 }

@@ -16,7 +16,7 @@ import { checkRequests } from './requests.ts';
 import { checkSlowLane } from './slow-lane.ts';
 import { type Check, makeViolations } from './violation.ts';
 
-/** Creates the invariant checks of a world. */
+/** Creates the invariant checks for a world. */
 export function makeInvariantChecks(world: World, startedAt: number) {
   const { violate, all: violations } = makeViolations();
   const deliveries = checkDeliveries(world, startedAt, violate);

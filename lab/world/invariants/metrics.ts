@@ -66,7 +66,7 @@ export function checkMetrics(
     return due.every(isResent) ? 'yes' : 'partly';
   }
 
-  /** Checks that the log of an unmodified account contains as many attempts as its deliveries. */
+  /** Checks that an unmodified account's log contains as many attempts as the account's deliveries. */
   function checkLogLines({ id, isModified }: World['accounts'][number], lines: ReturnType<typeof cloud.logs>): void {
     if (isModified) return;
     const loggedCount = lines.filter(({ text }) => text.includes(`"account":"${id}"`)).length;

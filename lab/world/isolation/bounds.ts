@@ -12,5 +12,5 @@ export const bounds = {
   healthyBurst: minute,
 } as const;
 
-/** The maximum number of attempts of one webhook in flight in the slow lane. */
+/** The maximum number of in-flight attempts per webhook in the slow lane. */
 export const maxInFlight = 120;

@@ -41,7 +41,7 @@ export const quickTrials: readonly Trial[] = [
 ].map(attack => ({ attack, situation: inOrder }));
 
 export interface TrialChoice {
-  /** A substring of the names of the selected attacks. */
+  /** A substring of the selected attacks' names. */
   readonly attack: string;
   /** The name of the selected situation, or `undefined` for all situations. */
   readonly situation: string | undefined;

@@ -26,7 +26,7 @@ export interface TenantsRun {
 
 export interface RunResult {
   readonly waits: Readonly<Record<Tenant['role'], Waits>>;
-  /** The maximum number of attempts of one webhook in flight in the slow lane. */
+  /** The maximum number of in-flight attempts per webhook in the slow lane. */
   readonly maxInFlight: number;
   /** The number of POSTs by the slow lane. */
   readonly slowLanePosts: number;

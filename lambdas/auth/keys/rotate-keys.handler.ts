@@ -11,5 +11,5 @@ const environment = readEnvironment(rotateKeysEnvironment);
 const telemetry = makeTelemetry('rotate-keys');
 const runtime = { ...systemRuntime, dynamo: makeDynamo(), kms: makeKms() };
 
-/** Rotates the keys that are due. Runs at the first deployment, once a day, and when an operator runs `ops keys rotate`. */
+/** Rotates the keys that are due. Runs on the first deployment, once a day, and when an operator runs `ops keys rotate`. */
 export const handler = makeHandler(telemetry, composeRotateKeys(environment, runtime, telemetry));

@@ -53,7 +53,7 @@ export function parseUser(item: Item | undefined): User | undefined {
 /** A user's e-mail address and password hash, stored apart from the user, so that only logins read password hashes. */
 export type Credential = z.output<typeof credentialSchema>;
 
-/** Returns the key of the credential of a normalised e-mail address. Table `Credentials`: partition `email`. */
+/** Returns the credential key for a normalised e-mail address. Table `Credentials`: partition `email`. */
 export function credentialKey(table: string, email: string): ItemKey {
   return { table, key: { email } };
 }

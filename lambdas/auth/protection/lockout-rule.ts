@@ -7,7 +7,7 @@ export const failureLifetime = 24 * 60 * 60_000;
 /** The number of failures that starts the first lock. */
 export const lockThreshold = 5;
 
-/** The failures for an e-mail address at one client, at the time of the read. */
+/** The failures for an e-mail address through one client, at the time of the read. */
 export interface Failures {
   /** The failures that still count. */
   readonly failures: number;

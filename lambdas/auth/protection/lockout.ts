@@ -9,7 +9,7 @@ import { type Failures, failureLifetime, lockThreshold, parseFailures } from './
 
 export type Lockout = ReturnType<typeof makeLockout>;
 
-/** The failures that still count for an e-mail address at one client. */
+/** The failures that still count for an e-mail address through one client. */
 export interface FailuresAtClient extends Pick<Failures, 'failures' | 'lockedUntil'> {
   /** Undefined if the caller did not pass the id of the client. */
   readonly clientId: string | undefined;

@@ -17,7 +17,7 @@ export function makeClientRateLimit({
   return makeFixedWindow({ dynamo, now, limit, keyOf: clientId => clientLimitKey(table, clientId) });
 }
 
-/** Returns the key of the count of rejected passwords for a client. */
+/** Returns the key of a client's rejected-password count. */
 export function clientLimitKey(table: string, clientId: string): ItemKey {
   return { table, key: { pk: `client#${clientId}`, sk: 'refused' } };
 }

@@ -49,7 +49,7 @@ function markOccurrences(secret: string, text: string, isTruncated: boolean, end
   }
 }
 
-/** Returns the length of the longest border (a proper prefix that is also a suffix) of each prefix of the secret. */
+/** Returns the length of the longest border (a proper prefix that is also a suffix) for each prefix of the secret. */
 function bordersOf(secret: string): Uint16Array {
   const borders = new Uint16Array(secret.length + 1);
   for (let length = 1; length < secret.length; length++) {

@@ -29,7 +29,7 @@ import { makeProcessDelivery } from './process-delivery.ts';
 import { describeAttemptMessage, makeRetry } from './retry.ts';
 import { makeFindWebhookState } from './webhook-state.ts';
 
-/** Assembles the consumer of a lane. The `first` lane consumes events, and the other lanes consume messages for attempts. */
+/** Assembles the consumer for a lane. The `first` lane consumes events, and the other lanes consume messages for attempts. */
 export function composeDeliver(
   environment: Environment<typeof deliverEnvironment>,
   runtime: Pick<Runtime, 'dynamo' | 'sqs' | 'kms' | 'publish' | 'resolve' | 'post' | 'time' | 'random'>,

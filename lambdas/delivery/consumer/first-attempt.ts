@@ -133,7 +133,7 @@ interface Origin {
   readonly sender: string;
 }
 
-/** The detail of the notice to the publisher of a dropped copy. */
+/** The detail of the notice that a publisher receives about a dropped copy. */
 const idReused =
   'id: an earlier event with this id, account and name has different fields, and this event was dropped: use a new id';
 

@@ -35,13 +35,13 @@ export interface TextLimits {
 
 export type FieldValue = number | string;
 
-/** Returns the schema of a field in messages from publishers. Its error describes the valid values. */
+/** Returns the schema for a field in messages from publishers. Its error describes the valid values. */
 export function sentField(field: EventField): z.ZodMiniType<FieldValue | undefined> {
   const value = field.kind === 'integer' ? positiveInteger : textSchema(field);
   return field.optional ? z.optional(value) : value;
 }
 
-/** Returns the schema of a field in deliveries, which include tests. */
+/** Returns the schema for a field in deliveries, which include tests. */
 export function deliveredField(field: EventField): z.ZodMiniType<FieldValue | undefined> {
   const value = field.kind === 'integer' ? z.int().check(z.gte(sampleInteger)) : textSchema(field);
   return field.optional ? z.optional(value) : value;
@@ -52,7 +52,7 @@ export function sampleOf(field: EventField): FieldValue {
   return field.kind === 'integer' ? sampleInteger : field.example;
 }
 
-/** Returns the schema of a string. Its error describes all limits. */
+/** Returns the schema for a string. Its error describes all limits. */
 export function textSchema({ maxLength, pattern }: TextLimits) {
   const characters = `must be a string of 1 to ${maxLength} characters`;
   const expected = pattern ? `${characters} that matches ${pattern.source}` : characters;

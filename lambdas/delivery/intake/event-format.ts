@@ -58,7 +58,7 @@ export function makeEventFormat({ fields, rows }: EventCatalogue) {
     exampleValues: valuesOf(field => field.example),
   };
 
-  /** Returns the schema of a smoke test's message, which has an account that is reserved for the service itself. */
+  /** Returns the schema for a smoke test's message, which has an account that is reserved for the service itself. */
   function smokeMessageSchema(event: EventName) {
     return messageSchemaOf(event, anyAccount);
   }
@@ -67,7 +67,7 @@ export function makeEventFormat({ fields, rows }: EventCatalogue) {
     return z.object({ ...envelope, id_conta, event: z.literal(event), ...schemasOf(event, sentField) });
   }
 
-  /** Returns the schema of an event's body, which has exactly these fields in this order. Sample bodies also match it. */
+  /** Returns the schema for an event's body, which has exactly these fields in this order. Sample bodies also match it. */
   function bodySchema(event: EventName) {
     const { link } = rows[event];
     const own = schemasOf(event, deliveredField);

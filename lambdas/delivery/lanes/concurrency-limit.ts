@@ -1,5 +1,5 @@
 /**
- * The maximum number of messages in flight in one process of a consumer, by lane. In the fast lanes, the limit leaves capacity for other
+ * The maximum number of in-flight messages in one consumer process, by lane. In the fast lanes, the limit leaves capacity for other
  * webhooks while 50 webhooks hang with five attempts each (`npm run world -- --isolation`, ADR 10).
  */
 export const attemptsPerProcess = { first: 300, retry: 300, slow: 500 } as const;

@@ -10,7 +10,7 @@ export interface SlownessOwner {
   readonly eventName: EventName;
 }
 
-/** The prefix of the ids of slowness items in table `Deliveries`. */
+/** The id prefix for slowness items in table `Deliveries`. */
 export const slownessPrefix = 'slowness';
 
 /** Returns the id of an owner's slowness item in table `Deliveries`. */

@@ -6,7 +6,7 @@ const slowShare = 0.1;
 
 /* The rules that determine which webhooks are slow. All functions are pure. */
 
-/** The slowness of the receiver of an account's event. Times are in milliseconds since the epoch. */
+/** The slowness of the receiver for an account's event. Times are in milliseconds since the epoch. */
 export interface Slowness {
   /** The attempts in the last minute, oldest first. Quick attempts are stored only together with slow attempts. */
   readonly tallies: readonly AttemptTally[];

@@ -16,7 +16,7 @@ import type { Replay } from './replay.ts';
  * a conditional write restarts each delivery and changes its state.
  */
 
-/** The prefix of the ids of replay items in table `Deliveries`. */
+/** The id prefix for replay items in table `Deliveries`. */
 export const replaysPrefix = 'replays';
 
 /** Returns the id of a webhook's replay items. */

@@ -15,7 +15,7 @@ export const historyRetention = 30 * 24 * 60 * 60_000;
  */
 export const dueShards: readonly string[] = ['0', '1', '2', '3'];
 
-/** Returns the sort key of the `due` index. It consists of the time of the sweeper's check and the id, so it is unique. */
+/** Returns the sort key of the `due` index. It consists of the sweeper's check time and the id, so it is unique. */
 export function dueKey(sweepAt: number, id: string): string {
   return `${isoTime(sweepAt)}#${id}`;
 }
@@ -54,7 +54,7 @@ export function stateShardOf(accountId: string, eventName: string, state: Undeli
   return `${accountId}#${eventName}#${state}`;
 }
 
-/** Returns the position of a delivery in the lists of the indexes. */
+/** Returns a delivery's position in the index lists. */
 function listKeyOf({ createdAt, id }: Pick<Delivery, 'createdAt' | 'id'>): string {
   return `${isoTime(createdAt)}#${id}`;
 }

@@ -19,11 +19,11 @@ import { headPart } from './head-key.ts';
 export interface DueEntry {
   readonly id: string;
   readonly dueShard: string;
-  /** The sort key, which starts with the time of the sweeper's check (`sweepAt`), not with the due time of the attempt. */
+  /** The sort key, which starts with the sweeper's check time (`sweepAt`), not with the attempt's due time. */
   readonly dueAt: string;
 }
 
-/** Creates the reader of the `due` index. Because the index lags, read an item before you act on it. */
+/** Creates the `due` index reader. Because the index lags, read an item before you act on it. */
 export function makeDueIndex({ dynamo, table, now }: StoreParts) {
   return { due };
 

@@ -7,7 +7,7 @@ import { responseExpiry, responsePart } from './response-item.ts';
 export type ReadResponses = (delivery: Delivery) => Promise<Delivery>;
 
 /**
- * Creates the reader of responses in table `Deliveries`. Reads are strongly consistent. The reader reads only the responses of the stored
+ * Creates the response reader for table `Deliveries`. Reads are strongly consistent. The reader reads only the responses of the stored
  * records, because a delivery that was resent often has many more. It omits responses that are over 60 days old, even if their items still
  * exist.
  */

@@ -139,7 +139,7 @@ function isNamed(error: unknown, ...names: string[]): boolean {
   return error instanceof Error && names.includes(error.name);
 }
 
-/** The connection errors that the SDK retries, and the error of a refused connection. */
+/** The connection errors that the SDK retries, and the error for a refused connection. */
 const connectionErrors = [
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'],
   ...['EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND'],

@@ -23,7 +23,7 @@ const actions: Readonly<Record<string, string>> = {
   ChangeMessageVisibilityBatch: 'ChangeMessageVisibility',
 };
 
-/** The failed call of each error. An entry lasts as long as its error. */
+/** The failed call for each error. An entry lasts as long as its error. */
 const failedCalls = new WeakMap<object, AwsCall>();
 
 /**
@@ -43,7 +43,7 @@ export function failedCall(error: object): AwsCall | undefined {
   return failedCalls.get(error);
 }
 
-/** Records the failed call of an error that the SDK did not create. */
+/** Records the failed call for an error that the SDK did not create. */
 export function recordFailedCall(error: object, call: AwsCall): void {
   failedCalls.set(error, call);
 }

@@ -103,7 +103,7 @@ const maxCalls = 2;
 /** The maximum number of statements per `BatchExecuteStatement`. */
 const maxStatements = 25;
 
-/** The permanent errors of a statement. The separate put of the item determines the cause. */
+/** The permanent errors for a statement. The separate put of the item determines the cause. */
 const permanentErrors: ReadonlySet<string> = new Set([
   'AccessDenied',
   'ConditionalCheckFailed',

@@ -7,7 +7,7 @@ import { BudgetedAgent, type Connect } from './byte-budget.ts';
 /** The network in which connections are opened. Only tests replace it. */
 export interface Network {
   readonly connect?: Connect;
-  /** The certificate authorities to trust instead of those of Node.js. */
+  /** The certificate authorities to trust instead of the Node.js defaults. */
   readonly ca?: string;
 }
 

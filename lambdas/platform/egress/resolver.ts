@@ -81,7 +81,7 @@ export function makeNameServer(options: ResolverOptions = nameServerOptions): Na
   return new Resolver(options);
 }
 
-/** Limits the number of addresses. A response of 64 KiB contains thousands of addresses, and their check would take longer than a POST. */
+/** Limits the number of addresses. A 64 KiB response contains thousands of addresses, and checking them would take longer than a POST. */
 function limitAddresses(addresses: readonly string[]): readonly string[] {
   if (addresses.length > maximumAddresses) throw new ResolutionError('temporary', 'TOO_MANY_ADDRESSES');
   return addresses;

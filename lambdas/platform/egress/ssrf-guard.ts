@@ -9,7 +9,7 @@ import { type UrlFinding, violation } from './url-rules.ts';
  * `pinned-request.ts` connects only to an allowed address.
  */
 
-/** The result of the check of a host. It contains the unique addresses to use, or the reason for the rejection. */
+/** The result of a host check. It contains the unique addresses to use, or the reason for the rejection. */
 export type AddressVerdict =
   | { readonly outcome: 'allowed'; readonly addresses: readonly string[] }
   | { readonly outcome: 'rejected'; readonly finding: UrlFinding };

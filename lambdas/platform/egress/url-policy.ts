@@ -3,7 +3,7 @@ import { checkName, withoutTrailingDot } from './host-name.ts';
 import { guardAddresses } from './ssrf-guard.ts';
 import { maximumUrlLength, type UrlFinding, violation } from './url-rules.ts';
 
-/** The result of the check of a URL before its host is resolved. A rejection lists all findings. */
+/** The result of a URL check before the host is resolved. A rejection lists all findings. */
 export type UrlVerdict =
   | {
       readonly outcome: 'accepted';

@@ -108,7 +108,7 @@ export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: 
   }
 }
 
-/** Returns the error of the service, if the outcome is an error response. */
+/** Returns the error from the service, if the outcome is an error response. */
 export function errorOf(outcome: CallOutcome, service: string): ServiceError | undefined {
   if (outcome === 'throttled') return throttled(service);
   if (outcome !== 'failed') return undefined;

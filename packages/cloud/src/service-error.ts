@@ -9,7 +9,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** Creates the throttling error of a service. Its name depends on the service. */
+/** Creates a service's throttling error. Its name depends on the service. */
 export function throttled(service: string): ServiceError {
   return new ServiceError(throttlingNames.get(service) ?? 'ThrottlingException', 'Rate exceeded');
 }

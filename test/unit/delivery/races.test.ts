@@ -85,7 +85,7 @@ describe('a delivery that has changed since it was read', () => {
     expect(stage.only()).toMatchObject({ state: 'pending', expedited: { originalDueAt: noon + 4_500 } });
   });
 
-  it('can be resent if only the time of its sweep has changed', async () => {
+  it('can be resent if only its sweep time has changed', async () => {
     justBefore('Put', mark);
     await resend();
     await stage.pass(0);

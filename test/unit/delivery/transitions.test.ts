@@ -35,7 +35,7 @@ describe('an attempt', () => {
       failure(),
       { state: 'failed', attempt: 5, charged: 4, settledAt: noon },
     ],
-    ['honours the wait of its receiver', {}, failure({}, 60_000), { wait: { nextAttemptAt: noon + 60_000 } }],
+    ['honours its receiver’s wait', {}, failure({}, 60_000), { wait: { nextAttemptAt: noon + 60_000 } }],
     [
       'that is given up is repeated at once without a charge',
       { attempt: 3, charged: 2 },

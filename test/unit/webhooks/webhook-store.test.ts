@@ -199,7 +199,7 @@ it.each([
   expect(await contendedStore.remove(accountId, eventName, 2_000)).toEqual({ remainingId: expect.any(String) });
 });
 
-describe('a replacement of secrets', () => {
+describe('a secret replacement', () => {
   const next = [{ encrypted: 'encrypted-2', createdAt: 2_000 }];
 
   it('succeeds only if the registration and the secrets have not changed since the read', async () => {

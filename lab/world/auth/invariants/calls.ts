@@ -2,7 +2,7 @@ import type { Violate } from '../../invariants/violation.ts';
 import { hashName, type TokenRequest } from '../journal.ts';
 import type { Evidence } from './evidence.ts';
 
-/** Checks the DynamoDB calls and hashes of each request without faults. Each operation on a table has a maximum count. */
+/** Checks the DynamoDB calls and hashes of each fault-free request. Each operation on a table has a maximum count. */
 export function checkCalls(evidence: Evidence, violate: Violate): void {
   for (const request of evidence.requests) {
     if (!evidence.isFaultFree(request)) continue;

@@ -10,7 +10,7 @@ import { checkResponses } from './responses.ts';
 import { checkRotation } from './rotation.ts';
 import { checkTables } from './tables.ts';
 
-/** Checks the invariants of a finished token world. Returns the violations. */
+/** Checks the invariants for a finished token world. Returns the violations. */
 export function checkTokenInvariants(world: TokenWorld, startedAt: number): readonly Violation[] {
   const evidence = makeEvidence(world, startedAt);
   const { violate, all } = makeViolations();

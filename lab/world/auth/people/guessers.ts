@@ -14,7 +14,7 @@ async function guessSerially(actions: Actions, [client]: readonly WorldClient[],
   }
 }
 
-/** Guesses passwords concurrently at one client from many IP addresses. One of the passwords is correct. */
+/** Guesses passwords concurrently through one client from many IP addresses. One of the passwords is correct. */
 async function guessConcurrently(actions: Actions, [client]: readonly WorldClient[], user: Target, random: Random) {
   const correctGuess = Math.floor(random() * 25);
   const guesses = Array.from({ length: 25 }, async (_, guess) => {
@@ -36,7 +36,7 @@ async function guessAtAllClients(actions: Actions, clients: readonly WorldClient
   await Promise.all(guesses);
 }
 
-/** Guesses passwords for many email addresses at one client, three at a time. */
+/** Guesses passwords for many e-mail addresses through one client, three at a time. */
 async function guessManyAddresses(actions: Actions, [client]: readonly WorldClient[], _: Target, random: Random) {
   for (let round = 0; round < 13 && client; round += 1) {
     const emails = [1, 2, 3].map(index => `nobody${3 * round + index}@nowhere.example`);
@@ -45,7 +45,7 @@ async function guessManyAddresses(actions: Actions, [client]: readonly WorldClie
   }
 }
 
-/** Logs in or guesses twice at each client while an operator may unlock the user. Then guesses until the user is locked. */
+/** Logs in or guesses twice through each client while an operator may unlock the user. Then guesses until the user is locked. */
 export async function raceLogins(actions: Actions, clients: readonly WorldClient[], user: WorldUser, random: Random) {
   const logIn = async (client: WorldClient, isCorrect: boolean, pause = random() * 150) => {
     await actions.pause(pause);
@@ -78,7 +78,7 @@ export async function logInOccasionally(
   }
 }
 
-/** Enters wrong passwords at each client, and then logs in there. */
+/** Enters wrong passwords through each client, and then logs in through it. */
 export async function mistypeThenLogIn(actions: Actions, clients: readonly WorldClient[], user: WorldUser) {
   for (const client of clients) {
     for (let time = 0; time < 4; time += 1) await actions.logIn(client, { ...user, password: 'mistyped' });

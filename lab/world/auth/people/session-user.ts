@@ -3,7 +3,7 @@ import { minute, second } from '../../times.ts';
 import { type Actions, credentialsOf } from '../actions.ts';
 import type { WorldClient, WorldUser } from '../population.ts';
 
-/** The state of a session at its client. */
+/** The state that the client keeps for a session. */
 interface ClientSession {
   /** The token for the next refresh. */
   token: string;
@@ -15,7 +15,7 @@ interface ClientSession {
 /** An action of a client with a session. Returns whether the session continues. */
 type SessionAction = (session: ClientSession) => Promise<boolean>;
 
-/** Logs a user in at a client repeatedly, and uses each session with valid and invalid requests. */
+/** Logs a user in through a client repeatedly, and uses each session with valid and invalid requests. */
 export async function useSessions(
   actions: Actions,
   client: WorldClient,

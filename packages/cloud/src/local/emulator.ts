@@ -146,7 +146,7 @@ export function xmlError({ status, code, message }: ErrorResponse): string {
   return `<ErrorResponse><Error><Type>${type}</Type><Code>${code}</Code><Message>${message.replaceAll(/[<&]/g, '')}</Message></Error></ErrorResponse>`;
 }
 
-/** The error response of a service. */
+/** An error response from a service. */
 interface ErrorResponse {
   readonly code: string;
   readonly message: string;

@@ -59,7 +59,7 @@ function inputOf(form: URLSearchParams): Partial<Record<string, unknown>> {
   };
 }
 
-/** Returns the key and the form prefix of each entry of a map. */
+/** Returns the key and the form prefix for each map entry. */
 function entriesOf(form: URLSearchParams, map: string, key: string): [string, string][] {
   const entries: [string, string][] = [];
   for (let at = 1; ; at += 1) {

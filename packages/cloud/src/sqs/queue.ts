@@ -196,7 +196,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     return [...messages].map(({ order: _, cancelReturn: __, ...snapshot }) => snapshot);
   }
 
-  /** Adds the messages of a snapshot. Messages in flight stay in flight and keep their receipt handles. */
+  /** Adds the messages from a snapshot. Messages in flight stay in flight and keep their receipt handles. */
   function restore(snapshots: readonly MessageSnapshot[]): void {
     for (const message of snapshots.map(add)) {
       if (message.visibleAt <= time.now()) show(message);

@@ -88,7 +88,7 @@ it('All endpoints treat a refresh token with the MAC of another token as invalid
 });
 
 describe('A refresh token', () => {
-  it('remains valid after a rotation of the MAC key and returns the same successor.', async () => {
+  it('remains valid after a MAC key rotation and returns the same successor.', async () => {
     const first = await login();
     await service.rotation.rotateNow('mac');
     service.clock.advance(31_000); // the function's keyring is at most 30 s old
@@ -98,7 +98,7 @@ describe('A refresh token', () => {
     expect((await refresh(first.json.refresh_token)).json.refresh_token).toBe(second.json.refresh_token);
   });
 
-  it('remains valid after a revocation of the signing keys, but not after a revocation of the MAC keys.', async () => {
+  it('remains valid after the signing keys are revoked, but not after the MAC keys are revoked.', async () => {
     const { json } = await login();
     await service.rotation.rotateNow('signing', { revoke: true });
     service.clock.advance(31_000);

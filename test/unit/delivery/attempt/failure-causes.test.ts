@@ -136,7 +136,7 @@ async function presenting(names: Names, endsIn?: number): Promise<Situation> {
   return overTls({ key: pair.private, cert: pair.cert }, pair.cert);
 }
 
-/** Starts a receiver that presents the first certificates of a chain of three. The last one is the root, which is trusted. */
+/** Starts a receiver that presents the first certificates of a three-certificate chain. The last one is the root, which is trusted. */
 async function presentingChain(length: number): Promise<Situation> {
   const { key, certificate, root } = chain;
   const certificates = certificate.split(/(?=-----BEGIN)/);

@@ -176,7 +176,7 @@ describe('the service and the schemas', () => {
 describe('the generated schemas and bodies', () => {
   const required = ['id_proposta', 'id_demanda', 'protocolo'];
 
-  it('contain the values of the documentation and of tests', () => {
+  it('contain the values from the documentation and from tests', () => {
     expect(messageSchema(futureEvents, 'proposta.recebida').examples).toEqual([
       { ...proposalWith({}), id: 'example-1' },
     ]);

@@ -22,7 +22,7 @@ const finish = (key: string, count: number) => {
   return releaseFirst;
 };
 
-describe('the number of slots of a webhook in a fast lane', () => {
+describe('the number of slots for a webhook in a fast lane', () => {
   it('is 25, or 5 if others have ten messages in flight', () => {
     fill('another', 9);
     expect(fill('one')).toHaveLength(25);

@@ -114,7 +114,7 @@ describe('an event with a delivery', () => {
     ['without a webhook', { message: 'event.without_webhook', account: 'conta-1' }, /^no webhook: /],
     ['deferred', { message: 'message.deferred', seconds: 40 }, /^pending: /],
     ['duplicate', { message: 'event.duplicate', state: 'delivered' }, /^delivered: /],
-    ['reused', { message: 'event.conflicting_copy' }, new RegExp(`^rejected: .*it reused the id .* ${deliveryId}`)],
+    ['reused', { message: 'event.conflicting_copy' }, new RegExp(`^rejected: .*reused the event id .* ${deliveryId}`)],
   ])('does not affect the verdict on another message with its id: %s', async (_case, fields, judgement) => {
     const delivery = settled(known({ messageId: other }), 'delivered', noon);
     const lines = [line({ message: 'delivery.attempt', state: 'delivered', messageId: other }), line(fields)];

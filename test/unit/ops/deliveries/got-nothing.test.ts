@@ -31,7 +31,7 @@ const publish = async (changes: object = {}) => {
   await stage.pass(100);
 };
 
-/** Copies the new log lines of the functions to the log of the commands. */
+/** Copies the functions' new log lines to the commands' log. */
 const writeLogs = () => {
   vi.setSystemTime(stage.now());
   for (const line of stage.lines.slice(reported)) {
@@ -41,7 +41,7 @@ const writeLogs = () => {
   reported = stage.lines.length;
 };
 
-/** Copies the items of the functions to the tables of the commands. */
+/** Copies the functions' items to the commands' tables. */
 const storeItems = async () => {
   for (const TableName of ['Deliveries', 'Webhooks']) {
     await operated.put(TableName, ...stage.tables.items(TableName));

@@ -138,7 +138,7 @@ describe('a rollback', () => {
   });
 
   // Between stacks of one `cdk deploy --all`, CloudFormation updates no stack.
-  it('fails if a stack is updated during the move of the aliases', async () => {
+  it('fails if a stack is updated while the aliases move', async () => {
     const stage = makeStage({ isMoved: () => Object.assign(stage.stack, { LastUpdatedTime: new Date(1) }) !== null });
     await expect(stage.to('r2')).rejects.toThrow(/^A deployment started during the rollback/);
   });

@@ -142,7 +142,7 @@ describe('ops smoke rotate-credentials', () => {
 });
 
 describe('ops smoke remove', () => {
-  it('deletes only the parameter, the client and the user of smoke tests', async () => {
+  it('deletes only the smoke-test parameter, client and user', async () => {
     await ops('smoke');
     const { clientId, username } = storedIdentity();
     const other = await operated.createClient('Smoke test', '--account=acme');

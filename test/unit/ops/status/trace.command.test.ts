@@ -7,7 +7,7 @@ import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
 const root = join(import.meta.dirname, '../../../..');
 
-/** Returns the errors of a bundled function that runs without its environment. */
+/** Returns the errors from a bundled function that runs without its environment. */
 const failWithoutEnvironment = (entry: string): string => {
   mkdirSync(join(root, '.local'), { recursive: true });
   const directory = mkdtempSync(join(root, '.local/trace-'));

@@ -222,7 +222,7 @@ describe('ops users import', async () => {
     expect(await run(two)).toMatchObject({ created: 1, conflicting: 1 });
   });
 
-  it('stops at the first failure of the store, and writes nothing after the command ends', async () => {
+  it('stops at the first store failure, and writes nothing after the command ends', async () => {
     const failing = operated.under({ before: ['TransactWrite', 3, fail] });
     const { code, stderr } = await failing.run('users', 'import', await fileOf(lines('down', 500)));
     expect([code, stderr]).toEqual([1, expect.stringContaining('it ended half-way')]);

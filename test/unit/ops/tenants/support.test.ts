@@ -22,7 +22,7 @@ const logins = async (): Promise<[string[], string[]]> => [
   (await operated.json('users list')).map(({ email }: { email: string }) => email),
 ];
 
-/** Opens the console of account acme, `ago` milliseconds ago. @param whileOpen - replaces the pause of an hour. */
+/** Opens the console of account acme, `ago` milliseconds ago. @param whileOpen - replaces the one-hour pause. */
 const support = (
   whileOpen: (milliseconds: number) => Promise<void>,
   { ago = 0, onOpen = (_makeLink: () => string) => {} } = {},

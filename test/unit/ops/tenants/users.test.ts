@@ -242,8 +242,8 @@ describe('the failed logins of a user', () => {
       ]),
     );
     const { stdout } = await run(`users show ${email}`);
-    expect(stdout).toMatch(new RegExp(`failed logins +12 at client ${one.clientId}, .* until 20\\S+Z\\n`));
-    expect(stdout).toMatch(/failed logins +1 at a deleted client\n?/);
+    expect(stdout).toMatch(new RegExp(`failed logins +12 through client ${one.clientId}, .* until 20\\S+Z\\n`));
+    expect(stdout).toMatch(/failed logins +1 through a deleted client\n?/);
   });
 
   it('are deleted by unlock, which reports whether there were any', async () => {

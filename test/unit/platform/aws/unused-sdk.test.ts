@@ -10,7 +10,7 @@ import { handlerOptions } from '../../../../lib/constructs/bundle.ts';
 const region = 'sa-east-1';
 const credentials = { accessKeyId: 'an-id', secretAccessKey: 'a-secret' };
 
-describe('a client in the bundle of a function', () => {
+describe('a client in a function’s bundle', () => {
   let directory: string;
   let sdk: typeof Sdk;
   beforeAll(async () => {

@@ -155,7 +155,7 @@ describe('the SSRF guard', () => {
 });
 
 describe('reusable connections', () => {
-  it('have no listeners of earlier requests', async () => {
+  it('have no listeners from earlier requests', async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => void warnings.push(warning);
     process.on('warning', note);
@@ -185,7 +185,7 @@ describe('reusable connections', () => {
     expect(targets.map(({ host }) => host)).toEqual([publicAddress, otherAddress, otherAddress]);
   });
 
-  it('are replaced once by a new connection if the receiver closed them without sending a byte', async () => {
+  it('are replaced once with a new connection if the receiver closed them without sending a byte', async () => {
     const { receiver, post } = await start(inTurn(say(ok), say(ok), reset, say(ok)));
     await Promise.all([post(request), post(request)]);
     expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });

@@ -44,7 +44,7 @@ const startReceiver = async ({ key, certificate: cert }: SignedChain, options: H
 };
 
 // By ADR 20, the byte budget is sufficient for the largest handshakes of real servers.
-describe('a handshake of a real server', () => {
+describe('a handshake with a real server', () => {
   const host = 'receiver.example.com';
   const rsa = signingRsaKey(4_096);
   // The client does not request OCSP stapling. A stapled response has up to 3,000 bytes.

@@ -34,7 +34,7 @@ describe.each(documents)('%s', (_file, document) => {
     expect(unions.map(([name]) => name).filter(name => !isOfRequests(name))).toEqual([]);
   });
 
-  it('names every schema of a body, without names of constructors', () => {
+  it('names every body schema, without constructor names', () => {
     const bodies = partsOf([document.paths, document.components.responses]).flatMap(({ content = {} }) =>
       Object.values(content).map(({ schema }) => schema),
     );
@@ -70,7 +70,7 @@ describe('the rules that Redocly recommends', async () => {
   });
 });
 
-it('the documents of a stage have its addresses in place of the examples; what another wrote there stays', () => {
+it('a stage’s documents have its URLs instead of the examples, and their removal keeps files that another process changed', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-stage-documents-'));
   const urls = { auth: 'http://127.0.0.1:4000/', base: 'https://api.example.net/x' };
   try {

@@ -11,7 +11,7 @@ const reasonOf = (pattern: RegExp): string | undefined => {
   }
 };
 
-describe('a pattern of a text', () => {
+describe('a text pattern', () => {
   const words = [/^[a-z][a-z0-9_]*$/, /^[A-Z]{2,3}[0-9]{6}$/, /^[A-Za-z0-9 _./-]{3,}$/];
   it.each([...words, /^[0-9a-f]{8}-[0-9a-f]{4}$/, /^-?[0-9]+$/, /^a{3}a+$/])('may be %s', pattern => {
     expect(reasonOf(pattern)).toBeUndefined();
@@ -64,7 +64,7 @@ interface Part {
   readonly count: readonly number[];
 }
 
-/** Returns in how many ways a text can be divided among the parts of a pattern. */
+/** Returns the number of ways to divide a text among the parts of a pattern. */
 function divisions([first, ...others]: readonly Part[], text: string): number {
   if (!first) return Number(text === '');
   const [least = 0, most = 0] = first.count;

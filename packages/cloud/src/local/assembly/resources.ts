@@ -13,7 +13,7 @@ export interface LiveResource {
   readonly properties: unknown;
 }
 
-/** The resources and outputs of all stacks. References are replaced by the names, ARNs and addresses of a run. */
+/** The resources and outputs of all stacks. References are replaced with the names, ARNs and addresses from a run. */
 export interface ResolvedTemplate {
   readonly resources: readonly LiveResource[];
   readonly outputs: Readonly<Record<string, string>>;

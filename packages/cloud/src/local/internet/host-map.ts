@@ -73,6 +73,6 @@ function assignAddresses(names: readonly string[]): ReadonlyMap<string, string> 
   return new Map([...assigned].map(([address, name]) => [name, address]));
 }
 
-/** The prefix of a block of public addresses, which the service accepts. */
+/** The prefix of a public address block, which the service accepts. */
 const blockPrefix = '93.184';
 const blockSize = 65_536;

@@ -10,7 +10,7 @@ export interface FunctionDefinition<Runtime> {
   /** The maximum number of processes. */
   readonly concurrency?: number;
   readonly sources?: readonly EventSourceDefinition[];
-  /** The interval of scheduled runs in milliseconds. The first run is one interval after the start. */
+  /** The interval between scheduled runs, in milliseconds. The first run is one interval after the start. */
   readonly schedule?: { readonly every: number };
 }
 

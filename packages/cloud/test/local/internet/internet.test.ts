@@ -143,7 +143,7 @@ describe('names', () => {
 });
 
 // An event loop accepts one connection per iteration, so a busy thread would delay handshakes.
-it('completes handshakes while the thread of tables and queues is busy', async () => {
+it('completes handshakes while the thread for tables and queues is busy', async () => {
   const ended = join(directory, 'handshakes-ended');
   const handshakes = evaluate(`
     const [host] = await resolve4('plain.example.net');

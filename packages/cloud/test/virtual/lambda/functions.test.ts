@@ -14,7 +14,7 @@ function makeCloud(definition: Definition, faults: FaultPlan = {}) {
   return makeVirtualCloud({ seed: 1, start: 0, queues: [{ name: 'q', visibilityTimeout: 60 }], functions, faults });
 }
 
-/** Kills the process at its first call. */
+/** Kills the process on its first call. */
 function dyingOnce(): FaultPlan {
   const outcomes = ['dies_after' as const];
   return { outcomeOf: () => outcomes.shift() };
@@ -68,7 +68,7 @@ describe('an invocation', () => {
       );
     for (const moment of [0, 1, 2, 2_000]) invokeAt(moment, moment === 1 ? 'f' : 'g');
     await cloud.run(10_000);
-    expect(outcomes).toEqual(['g 2 throttled', 'g 0 answered', 'f 1 answered', 'g 2000 answered']);
+    expect(outcomes).toEqual(['g 2 throttled', 'g 0 returned', 'f 1 returned', 'g 2000 returned']);
   });
 
   // Regression: a death released its concurrency twice, and the dead process received a later invocation.
@@ -91,7 +91,7 @@ describe('an invocation', () => {
     invokeAt(5_100, 'third');
     invokeAt(30_000, 'fourth');
     await cloud.run(60_000);
-    expect(outcomes).toEqual(['first answered', 'third throttled', 'second answered', 'fourth answered']);
+    expect(outcomes).toEqual(['first returned', 'third throttled', 'second returned', 'fourth returned']);
   });
 
   it('is started by a schedule', async () => {
