@@ -24,7 +24,7 @@ export function hostOf(index: number): string {
   return scatteredHosts[index % scatteredHosts.length] ?? host;
 }
 
-/** The local run and the receiver for measurements of deliveries. */
+/** The local run and the receiver for delivery measurements. */
 export interface DeliveryTestbed {
   readonly outputs: LocalOutputs;
   readonly dynamo: Dynamo;

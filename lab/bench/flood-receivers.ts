@@ -11,7 +11,7 @@ import { type RecordWriter, sessionTicket } from '../../tools/support/tls-record
 /** The port of each receiver, by its name. */
 export type FloodPorts = Readonly<Record<string, number>>;
 
-/** The functions that create the bytes of each flood, which exceed the byte budget of a connection. */
+/** The functions that create the bytes of each flood. Each flood exceeds the byte budget of a connection. */
 const floods: Readonly<Record<string, (records: RecordWriter) => Buffer>> = {
   KeyUpdates: records => repeat(2_500, () => records.keyUpdate(true)),
   'empty records': records => repeat(2_500, () => records.record('data', Buffer.alloc(0))),
@@ -41,7 +41,7 @@ function startHealthy({ key, certificate: cert }: HostileIdentity): Promise<numb
   return listen(server);
 }
 
-/** Starts a receiver that floods the connection instead of sending a response. If `isReused`, it responds first, and floods the idle connection. */
+/** Starts a receiver that floods each connection instead of responding. If `isReused` is true, it responds before it floods. */
 async function startFlood(burst: (records: RecordWriter) => Buffer, identity: HostileIdentity, isReused = false) {
   const { port } = await startHostileReceiver(async ({ records, write }) => {
     if (isReused) {

@@ -27,7 +27,7 @@ export interface FloodSize {
   readonly posts: number;
 }
 
-/** The number of connections that are flooded at the same time. */
+/** The number of concurrently flooded connections. */
 export const concurrentFloods = 5;
 
 /** Measures the delay of a process's POSTs while its other connections are flooded. */

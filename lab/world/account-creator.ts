@@ -10,7 +10,7 @@ import type { WorldRuntime } from './process-runtime.ts';
 import { ownUrls, type Tokens } from './stage.ts';
 import { second } from './times.ts';
 
-/** Creates the functions that add the integrators' client and the admins of accounts. */
+/** Creates functions that add the integrators' client and account admins. */
 export function makeAccountCreator({ dynamo, kms, time, random }: WorldRuntime, tokens: Tokens) {
   const makeId = makeRandomIds(random);
   const keyring = makeKeyring({ ...time, dynamo, kms, table: 'Keyring' });

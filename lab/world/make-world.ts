@@ -28,7 +28,7 @@ import { watchTables } from './watched-tables.ts';
 import { makeServiceTables, setUp, withoutFaultsFor } from './world-cloud.ts';
 import { makeMetrics } from './world-telemetry.ts';
 
-/** The parts of a world that replace its default parts. */
+/** The replacements for the default parts of a world. */
 export interface WorldParts {
   readonly accounts?: readonly Account[];
   /** True if integrators and operators act. @default true */

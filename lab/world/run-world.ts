@@ -4,7 +4,7 @@ import type { FaultClass } from './fault-classes.ts';
 import { runSeed } from './run-seed.ts';
 import type { Kind, WorldName, WorldResult } from './world-result.ts';
 
-/** Runs a world. The details of the trace and the digest are optional, because they take a sixth of the time. */
+/** Runs a world. The details of the trace and the digest are optional, because they take a sixth of the run time. */
 export function runWorld({ kind, seed, faultClass }: WorldName, keepsDetails = true): Promise<WorldResult> {
   return runners[kind](seed, faultClass, undefined, keepsDetails);
 }

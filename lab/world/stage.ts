@@ -38,7 +38,7 @@ export interface Stage {
   readonly outage?: SourceOutage | undefined;
 }
 
-/** A period in which the event source of a lane is disabled. Times are in milliseconds from the start. */
+/** An outage during which the event source of a lane is disabled. Times are in milliseconds from the start. */
 export interface SourceOutage {
   readonly lane: Lane;
   readonly from: number;

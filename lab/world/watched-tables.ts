@@ -22,10 +22,10 @@ export interface Change {
   readonly command: object;
 }
 
-/** A version of an item, with the period in which it is current. */
+/** A version of an item, and the start and end of its validity. */
 export interface Version {
   readonly from: number;
-  /** The end of the period, or `Infinity` for the current version. */
+  /** The end of its validity, or `Infinity` for the current version. */
   readonly until: number;
   readonly item: Item | undefined;
 }
@@ -85,7 +85,7 @@ export function watchTables(tables: Tables, now: () => number) {
       .filter(version => version.from <= to && version.until > from);
   }
 
-  /** Returns the item at a time, including writes at that time. */
+  /** Returns the item as it was at `moment`, including writes at that time. */
   function itemAt(table: TableName, key: Item, moment: number): Item | undefined {
     return versionsWithin(table, key, moment, moment).at(-1)?.item;
   }

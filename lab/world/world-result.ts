@@ -21,7 +21,7 @@ export interface WorldResult extends WorldName {
   /** The number of POSTs, or of responses with status 200 in a token world. */
   readonly successCount: number;
   readonly crashes: number;
-  /** The maximum time by which a delivery was overdue, in milliseconds. Always 0 in token worlds. */
+  /** The maximum delay of a delivery after its due time, in milliseconds. Always 0 in token worlds. */
   readonly maxOverdueMs: number;
   /** The CPU time of this thread in seconds. */
   readonly cpu: number;

@@ -203,7 +203,7 @@ export function ignoreOperatorSuspensions(command: object): void {
   }
 }
 
-/** Returns an operators' runtime that does not delete items with an id prefix. */
+/** Returns an operators' runtime that keeps the items with this id prefix instead of deleting them. */
 export function keepingItems(prefix: string): Compositions['operators'] {
   return runtime => {
     const { dynamodb } = runtime;
@@ -227,7 +227,7 @@ export async function repeatReads(command: object, dynamo: Dynamo): Promise<void
   await dynamo(command);
 }
 
-/** Returns a change with which each process reads only the first version of a webhook. */
+/** Returns a change that makes each process read only the first version of a webhook. */
 export function readingStaleWebhooks(): ChangeRuntime {
   const firstVersions = new Map<string, Item>();
   return reading((table, item) => {

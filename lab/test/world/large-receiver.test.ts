@@ -7,13 +7,13 @@ test.each([
   [0.001, 'never', 2, (times: number) => times === 0],
   [0.2, 'often', 1, (times: number) => times > 10],
 ])(
-  'With a share of %d slow responses, a large receiver is %s treated as slow in %i h.',
+  'With a slow-response share of %d, a large receiver is %s treated as slow in %i h.',
   (slowShare, _, hours, isExpected) => {
     expect(isExpected(timesSlow(slowShare, hours))).toBe(true);
   },
 );
 
-/** Returns how often a receiver of 100 events a second is treated as slow, if ten processes share its responses at random. */
+/** Counts how often a receiver of 100 events a second is treated as slow. Ten processes share its responses at random. */
 function timesSlow(slowShare: number, hours: number): number {
   const random = makeRandom(1);
   const counts = Array.from({ length: 10 }, makeRecentCounts);

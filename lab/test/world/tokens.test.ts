@@ -182,8 +182,8 @@ function calling(wrap: (dynamo: Dynamo) => Dynamo): Partial<TokenCompositions> {
 }
 
 /**
- * Composes a token function with many faults. Sessions end before their tokens. The function doubles metrics and reads, computes a hash for
- * each read of a user, does not update hashes, and has no client limit.
+ * Composes a token function with many faults. Sessions expire before their tokens. The function doubles metrics and reads, computes a hash
+ * for each read of a user, does not update hashes, and has no client limit.
  */
 function composeFaultyToken(
   ...[environment, runtime, telemetry]: Parameters<typeof composeToken>
@@ -206,7 +206,7 @@ function composeFaultyToken(
   );
 }
 
-/** Stores a session that ends before its first access token. */
+/** Stores a session that expires before its first access token. */
 function endEarly({ input }: PutCommand): void {
   input.Item = { ...input.Item, ttl: 1, absoluteExpiresAt: Number(input.Item?.createdAt) + 600_000 };
 }

@@ -11,7 +11,7 @@ import { consumersWith } from './faulty-delivery.ts';
 
 test('The same seed produces the same world in two processes.', async () => {
   const [first, second] = [await runProgram('7'), await runProgram('7')];
-  expect(first.match(digests)).toHaveLength(2); // first for each kind of world
+  expect(first.match(digests)).toHaveLength(2); // one for each kind of world
   expect(second.match(digests)).toEqual(first.match(digests));
   expect((await runSeed(7, 'all')).digest).toBe((await runSeed(7, 'all')).digest);
 });

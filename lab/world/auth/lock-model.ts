@@ -58,7 +58,7 @@ export function makeLockModel(watched: WatchedTables, journal: Journal) {
     return before.every(({ until, end }) => end - clockError > Math.min(until, firstWrite)) ? 'always' : 'sometimes';
   }
 
-  /** Returns when a client had reached its limit of rejected passwords: always, never or sometimes during the login. */
+  /** Returns whether the client was at its limit of rejected passwords during all, part or none of the login. */
   function limitOf(request: TokenRequest): 'always' | 'never' | 'sometimes' {
     const { form, sentAt, endedAt = sentAt } = request;
     const limitStates = watched
@@ -71,7 +71,7 @@ export function makeLockModel(watched: WatchedTables, journal: Journal) {
   }
 }
 
-/** Returns the time at which an item's lock ends. The fifth failure locks for 1 s. Each later failure doubles the time, up to 15 minutes. */
+/** Returns the end time of an item's lock. The fifth failure locks for 1 s. Each later failure doubles the time, up to 15 minutes. */
 export function lockEnd(item: Item | undefined): number {
   const extraFailures = Number(item?.failures ?? 0) - 5;
   if (extraFailures < 0) return Number.NEGATIVE_INFINITY;

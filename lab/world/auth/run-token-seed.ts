@@ -45,7 +45,7 @@ export async function runTokenSeed(
 /** The duration of a world. It exceeds the lifetime of an unused session. */
 const worldTime = 30 * 24 * 60 * minute;
 
-/** Returns the trace entries that contain the id of a request or session, and the process's entries during the request. */
+/** Returns the trace entries that contain the id of a request or session, and the entries of the request's process during the request. */
 function traceOf(entries: readonly RecordedEvent[], subjectId: string): readonly RecordedEvent[] {
   const [name, isAbout] = [`${subjectId}"`, (text: string) => text.includes(`${subjectId}"`)];
   let worker: string | undefined;

@@ -5,7 +5,7 @@ import type { Journal, TokenRequest } from './journal.ts';
 /** Returns whether operators had ended a session before a request. Returns both values if the session ended during the request. */
 export type SessionEnds = (session: Session, request: TokenRequest) => readonly boolean[];
 
-/** Creates the check from the operators' commands. It ignores the version numbers that the product stored. */
+/** Creates a check that uses the operators' commands. It ignores the version numbers that the product stored. */
 export function makeSessionEnds(watched: WatchedTables, journal: Journal): SessionEnds {
   const created = watched.writesOf('Sessions').filter(({ before, item }) => !before && item);
   const logins = new Map(created.map(change => [change.key.sessionId, journal.requestOf(change)]));

@@ -9,7 +9,7 @@ import type { TokenRequest } from './journal.ts';
 /** Reads the versions of records during a request. */
 export type States = ReturnType<typeof makeStates>;
 
-/** Creates the reader. Each function returns all versions of a record that were current during the request. */
+/** Creates functions that return all versions of a record that were current during a request. */
 export function makeStates(watched: WatchedTables) {
   return { clients, users, credentials, sessions };
 

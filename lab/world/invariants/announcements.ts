@@ -12,8 +12,8 @@ import type { Evidence } from './evidence.ts';
 import type { Check, Violate } from './violation.ts';
 
 /**
- * Checks the announcements to operators. Each suspension and reactivation must be announced, and exactly once if there
- * are no faults. The sweeper may skip a change if another change or a deletion follows before the next sweep.
+ * Checks the announcements to operators. Each suspension and reactivation must be announced. Without faults, no change
+ * may be announced twice. The sweeper may skip a change if another change or a deletion follows before the next sweep.
  */
 export function checkAnnouncements(
   { cloud, accounts, people, receivers, faultClass }: World,

@@ -7,7 +7,7 @@ import { webhookRoutes } from '../../../lambdas/webhooks/routes.ts';
 import type { World } from '../make-world.ts';
 import type { Check, Violate } from './violation.ts';
 
-/** Checks that no request to {base_url} exceeds the calls in `docs/capacity.md`. Worlds with faults are exempt, because retries add calls. */
+/** Checks that no request to {base_url} exceeds the limits in `docs/capacity.md`. Worlds with faults are exempt because retries add calls. */
 export function checkCosts({ costs, faultClass }: World, violate: Violate): Check {
   return { checkAtEnd };
 
@@ -30,14 +30,14 @@ interface Cost {
   readonly itemsRead: number;
 }
 
-/** The rows of the tables in `docs/capacity.md`, which contain the maximum calls of each request. */
+/** The rows of the tables in `docs/capacity.md`, which contain the maximum numbers of calls and reads for each request. */
 const rows = readFileSync(path.join(import.meta.dirname, '../../../docs/capacity.md'), 'utf8')
   .split('\n')
   .map(line => line.split('|').map(cell => cell.trim().replaceAll('`', '')));
 
 const maxCosts = new Map<string, Cost>(rows.map(([, request = '', calls, read]) => [request, costOf(calls, read)]));
 
-/** The maximum calls for validating the token, in addition to the calls of each request. */
+/** The maximum cost of validating the token, in addition to the cost of the request. */
 const tokenCost = maxCosts.get('the token of a request to {base_url}') ?? costOf('0', '0');
 
 function costOf(calls = '', read = ''): Cost {

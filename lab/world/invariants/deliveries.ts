@@ -117,7 +117,7 @@ export function checkDeliveries(world: World, startedAt: number, violate: Violat
 }
 
 /**
- * The maximum time by which a delivery may be overdue. Without faults, only its own receiver delays a delivery. With faults,
+ * The maximum delay of a delivery after its due time. Without faults, only its own receiver delays a delivery. With faults,
  * the batch of a crashed process returns after its visibility timeout. The sweeper resends lost messages after at least 2 minutes.
  */
 const overdueLimitWithoutFaults = 25 * second;

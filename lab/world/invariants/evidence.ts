@@ -39,7 +39,7 @@ export function collectEvidence({ watched, receivers, completed }: World) {
     webhooksBefore,
   };
 
-  /** Returns the changes in which an ended delivery started a new schedule. */
+  /** Returns the changes that started a new schedule for an ended delivery. */
   function readRestarts(changes: readonly DeliveryChange[]) {
     return changes.flatMap(({ at, delivery: after }, index) => {
       const before = changes[index - 1]?.delivery;
@@ -48,7 +48,7 @@ export function collectEvidence({ watched, receivers, completed }: World) {
     });
   }
 
-  /** Returns whether an integrator resent a delivery at a time. */
+  /** Returns whether an integrator resent a delivery at a given time. */
   function wasResent(id: string, at: number): boolean {
     return completed().some(
       ({ path, status, sentAt, endedAt }) =>
@@ -56,7 +56,7 @@ export function collectEvidence({ watched, receivers, completed }: World) {
     );
   }
 
-  /** Returns the POST of an attempt, identified by the response that was stored at a time. The text of each response is unique. */
+  /** Returns the POST of an attempt, identified by the latest response stored until `at`. The text of each response is unique. */
   function postOf(id: string, record: AttemptRecord, at = Number.POSITIVE_INFINITY): Post | undefined {
     const change = watched
       .changesOf('Deliveries')

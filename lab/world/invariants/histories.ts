@@ -132,7 +132,7 @@ function listOf(value: unknown): readonly Representation[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns whether a response matches a delivery. The API returns a pending delivery to an earlier registration as cancelled. */
+/** Returns whether a response matches a delivery. The API returns `cancelled` for a pending delivery to an earlier registration. */
 function matchesDelivery({ state, wait, attempts }: Delivery, response: Representation): boolean {
   const isPending = response.estado === wireStates.pending;
   const latest = attempts.at(-1);

@@ -66,7 +66,7 @@ export function checkMetrics(
     return due.every(isResent) ? 'yes' : 'partly';
   }
 
-  /** Checks that an unmodified account's log contains as many attempts as the account's deliveries. */
+  /** Checks that the log and the deliveries of an unmodified account contain the same number of attempts. */
   function checkLogLines({ id, isModified }: World['accounts'][number], lines: ReturnType<typeof cloud.logs>): void {
     if (isModified) return;
     const loggedCount = lines.filter(({ text }) => text.includes(`"account":"${id}"`)).length;

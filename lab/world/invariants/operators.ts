@@ -7,7 +7,7 @@ import type { Evidence } from './evidence.ts';
 import { idsOf } from './orphans.ts';
 import type { Check, Violate } from './violation.ts';
 
-/** Checks the effects of operators' commands. A suspension lasts until an operator ends it, and a deletion is complete. */
+/** Checks the effects of operators' commands. A suspension must last until an operator ends it. A deletion must be complete. */
 export function checkOperators({ people, tables, watched }: World, evidence: () => Evidence, violate: Violate): Check {
   return { checkAtEnd };
 

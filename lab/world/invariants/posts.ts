@@ -95,7 +95,7 @@ export function checkPosts(
   }
 }
 
-/** The maximum time by which an accepted event may precede its webhook, in milliseconds. Clocks may differ. */
+/** The maximum time from an accepted event to the registration of its webhook, in milliseconds. Clocks may differ. */
 const maxEarlyAcceptance = 500 + clockError;
 
 function demandOf(body: string): unknown {

@@ -47,7 +47,7 @@ export function selectsDelivery({ first }: Pick<ReplayRun, 'first'>, delivery: D
   return isOwn && isInRange && delivery.state === sourceState && Number(delivery.settledAt) < Number(startedAt);
 }
 
-/** Returns whether a replay may have resent a delivery at a time. A cancelled replay stops within 2 minutes. */
+/** Returns whether a replay may have resent a delivery at a given time. A cancelled replay stops within 2 minutes. */
 export function mayHaveResent(run: ReplayRun, before: Delivery, at: number): boolean {
   return selectsDelivery(run, before) && at >= run.startedAt && at <= run.endedAt + maxStopDelay;
 }

@@ -112,7 +112,7 @@ function attack(name: string, accounts: number, publish: PublishPlan, attackerBe
   };
 }
 
-/** Starts ten replays at the same time, like an operator's replay of all accounts. The limit for one attacking account applies. */
+/** Starts ten replays at the same time, as if an operator replayed all accounts. The limit for one attacking account applies. */
 function tenReplays(name: keyof typeof behaviours): Attack {
   const attackerBehaviour = { ...behaviours[name], isReplayed: true };
   return { ...attack(`10 replays at once: ${name}`, 10, burstsEvery(replayInterval), attackerBehaviour), accounts: 1 };
@@ -149,7 +149,7 @@ function withAge(from: number, behave: Behave): Behave {
   return (random, event, now) => behave(random, event, now - from);
 }
 
-/** Returns a behaviour whose first attempts move to the retry lane after a minute of failures. */
+/** Returns a behaviour that fails until the service moves first attempts to the retry lane, and then hangs. */
 function failsThenHangs(): AttackerBehaviour {
   return { behave: (_random, _event, age) => (age < 70_000 ? failsImmediately() : hangs()) };
 }

@@ -97,7 +97,7 @@ export async function runTenants(
     world.end();
   }
 
-  /** Schedules the requests of a tenant's owner, which are periodic PUTs, resends, or a replay of failed deliveries. */
+  /** Schedules the periodic PUTs, the resends, or the replay of failed deliveries by a tenant's owner. */
   function planRequests(tenant: Tenant, { from, until }: Period): void {
     const { isReplayed, putIntervalMs = Number.POSITIVE_INFINITY, resends = 0 } = tenant;
     const webhook = `/v1/webhooks/${eventOf(tenant)}`;
@@ -116,7 +116,7 @@ export async function runTenants(
     }
   }
 
-  /** Sends a request at a time after the start. Repeats it after 1 s if the status is 5xx. */
+  /** Sends a request `at` milliseconds after the start. Repeats it after 1 s if the status is 5xx. */
   function sendAt(at: number, tenant: Tenant, method: string, path: string, body?: CompletedRequest['body']): void {
     const { account, resolutionMs } = tenant;
     world.cloud.at(startedAt + at, async () => {

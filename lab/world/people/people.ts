@@ -52,14 +52,14 @@ export function makePeople({
     failures: (): readonly unknown[] => failures,
   };
 
-  /** Returns whether an account was deleted after a time, or is being deleted. */
+  /** Returns whether an account was deleted after the time `after`, or is being deleted. */
   function wasDeleted(account: string, after: number): boolean {
     return commands.some(
       ({ command, endedAt }) => command.name === 'deleteAccount' && command.account === account && after < endedAt,
     );
   }
 
-  /** Returns whether an account did not exist at some time in a period. */
+  /** Returns whether an account was missing at any time in a period. */
   function wasAbsent(account: string, from: number, until: number): boolean {
     const commandsNamed = (name: OperatorCommand['name']) =>
       commands.filter(({ command }) => command.name === name && 'account' in command && command.account === account);

@@ -2,7 +2,7 @@ import type { Violate } from '../../invariants/violation.ts';
 import { hashName, type TokenRequest } from '../journal.ts';
 import type { Evidence } from './evidence.ts';
 
-/** Checks the DynamoDB calls and hashes of each fault-free request. Each operation on a table has a maximum count. */
+/** Checks the number of DynamoDB calls and hashes in each request without faults. Each operation on a table has a maximum. */
 export function checkCalls(evidence: Evidence, violate: Violate): void {
   for (const request of evidence.requests) {
     if (!evidence.isFaultFree(request)) continue;
@@ -15,7 +15,7 @@ export function checkCalls(evidence: Evidence, violate: Violate): void {
   }
 }
 
-/** The kinds of requests, which make different calls. */
+/** The kinds of requests. Each kind makes different calls. */
 type Kind = 'rejected client' | 'login' | 'rejected login' | 'locked login' | 'refresh' | 'revoke' | 'introspect';
 
 function kindOf(request: TokenRequest, { reasonOf }: Evidence): Kind {
@@ -28,10 +28,10 @@ function kindOf(request: TokenRequest, { reasonOf }: Evidence): Kind {
   return response?.status === 200 ? 'login' : 'rejected login';
 }
 
-/** The calls of every request. A request may read the keyring again if the cached keys are 30 s old. */
+/** The calls that any request may make. It may read the keyring again if the cached keys are 30 s old. */
 const everyRequest = { 'Query Keyring': 2 };
 
-/** The calls of every login, whether granted or rejected. */
+/** The calls that any login may make, whether it is granted or rejected. */
 const everyLogin = { ...everyRequest, 'BatchGet Credentials Lockouts Clients': 1, 'BatchGet Users': 1 };
 
 const maxCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {

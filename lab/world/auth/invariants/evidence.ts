@@ -25,7 +25,7 @@ export function makeEvidence(world: TokenWorld, startedAt: number) {
   }
 }
 
-/** Returns the reasons of rejected requests from the audit log, by request id. */
+/** Returns the reason for each rejected request from the audit log, by request id. */
 function readReasons({ cloud }: TokenWorld): ReadonlyMap<string, string> {
   const lines = cloud.logs({ text: /"message":"\w+\.refused"/ });
   return new Map(

@@ -25,7 +25,7 @@ export function checkLockoutCounts(evidence: Evidence, violate: Violate): void {
   checkSteps(evidence, violate);
 }
 
-/** Checks the count of one login. Only the audit log, not the response, shows whether the service verified the password. */
+/** Checks how often one login counts as a failure. Only the audit log, not the response, shows whether the service verified the password. */
 function checkCount(request: TokenRequest, writes: readonly LockWrite[], evidence: Evidence, violate: Violate): void {
   const { id, response, calls } = request;
   const failures = writes.filter(({ kind }) => kind === 'failure').length;
@@ -54,7 +54,7 @@ function isVerified(request: TokenRequest, { reasonOf }: Evidence): boolean {
   return verifiedReasons.has(reasonOf(request) ?? '');
 }
 
-/** Returns the maximum number of times that a failure may count. A write that the SDK retries may count twice if other logins failed in between. */
+/** Returns the maximum count for one failure. A write that the SDK retries may count twice if other logins failed in between. */
 function maxCountOf({ calls }: TokenRequest): number {
   const writes = calls.filter(({ name }) => name === 'Update Lockouts');
   return 1 + writes.reduce((sum, { attempts = 3 }) => sum + attempts - 1, 0);
