@@ -46,8 +46,8 @@ export function internalErrorWait(count: number): number {
 }
 
 /**
- * Returns the wait that a `Retry-After` header requests in seconds or as a date (RFC 9110 section 10.2.3), in milliseconds. Ignores the
- * header unless the status is 429 or 503, and ignores malformed and past values.
+ * Returns the wait in milliseconds that a `Retry-After` header requests. The header contains seconds or a date (RFC 9110 section 10.2.3).
+ * Ignores the header unless the status is 429 or 503, and ignores malformed and past values.
  */
 export function retryAfterWait(status: number, retryAfter: string | undefined, now: number): number | undefined {
   if (retryAfter === undefined || (status !== 429 && status !== 503)) return undefined;

@@ -129,8 +129,8 @@ export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingD
 }
 
 /**
- * Returns a waiting delivery with an expedited next attempt, for a resend. Returns `undefined` if the attempt may be in flight, from its due
- * time until 2 min after its latest message became available.
+ * Returns a waiting delivery with an expedited next attempt, for a resend. Returns `undefined` from the due time of the attempt until 2 min
+ * after its latest message became available, because the attempt may be in flight.
  */
 export function expedited(delivery: WaitingDelivery, now: number): WaitingDelivery | undefined {
   const { nextAttemptAt } = delivery.wait;

@@ -54,7 +54,7 @@ export function makeDeliveryHandlers(dependencies: {
   ): Promise<Webhook | undefined> {
     if (after === undefined) return findWebhook(accountId, eventName);
     const { delivery, webhook } = await findDeliveryWithWebhook(deliveryIdIn(after), accountId, eventName);
-    // For a delivery of another account, the response must not reveal that the delivery exists.
+    // The response must not reveal that a delivery of another account exists.
     if (delivery?.accountId === accountId && delivery.eventName !== eventName) {
       throw makeProblem('validation_failed', { errors: [finding({ parameter: 'cursor' }, deliveryFindings.cursor)] });
     }

@@ -6,8 +6,8 @@ import { headKey } from '../store/head-key.ts';
 export type RequestLimits = ReturnType<typeof makeRequestLimits>;
 
 /**
- * Creates the rate limits for tests and resends. Each function counts a request, or returns the whole seconds to wait if the limit is
- * reached. The counts are the items `limit#tests#<account>` and `limit#resends#<account>#<event>` in table `Deliveries`.
+ * Creates the rate limits for tests and resends. Each function counts a request. If the limit is reached, it returns the
+ * wait in whole seconds. The counts are the items `limit#tests#<account>` and `limit#resends#<account>#<event>` in table `Deliveries`.
  */
 export function makeRequestLimits({ testLimit, resendLimit, ...stored }: StoreParts & typeof requestLimits) {
   const tests = limitOf(stored, testLimit, testLimitId);

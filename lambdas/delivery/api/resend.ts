@@ -6,7 +6,7 @@ import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { expedited, restarted } from '../transitions.ts';
 
-/** The reason why a delivery cannot be resent. */
+/** A reason that prevents the resend of a delivery. */
 export type ResendError = 'webhook_suspended' | 'webhook_replaced' | 'test_delivery';
 
 /** Returns why a delivery cannot be resent, or `undefined` if it can. */

@@ -13,7 +13,7 @@ import { signatureHeader } from './signature.ts';
 /** The connection timeout per lane, for each address of a receiver, in milliseconds. */
 export const connectTimeouts = { first: 700, retry: 700, slow: 4_000 } as const;
 
-/** Makes one attempt, in which a receiver receives at most one POST. Never throws. */
+/** Makes one attempt. The receiver receives at most one POST. Never throws. */
 export type Attempt = (webhook: Webhook, delivery: Delivery, progress?: AttemptProgress) => Promise<AttemptOutcome>;
 
 export interface AttemptDependencies {

@@ -36,8 +36,8 @@ function passwordsIn(base64: string): readonly string[] {
 const minPasswordLength = 8;
 
 /**
- * Stores the end of each occurrence at the index of its start. If several occurrences start there, the longest wins. Runs in linear time
- * for any text (Knuth-Morris-Pratt algorithm).
+ * Stores the end of each occurrence at the index of its start. If several occurrences start at one index, stores the longest. Runs in
+ * linear time for any text (Knuth-Morris-Pratt algorithm).
  */
 function markOccurrences(secret: string, text: string, isTruncated: boolean, ends: Uint32Array): void {
   const borders = bordersOf(secret);
@@ -58,7 +58,7 @@ function bordersOf(secret: string): Uint16Array {
   return borders;
 }
 
-/** Returns the length of the longest prefix of the secret that matches after a match of length `matched` and this character. */
+/** Returns the new length of the match with the secret after `character`. `matched` is the length before the character. */
 function extend(secret: string, borders: Uint16Array, matched: number, character: string | undefined): number {
   let length = matched;
   while (length > 0 && secret[length] !== character) length = borders[length] ?? 0;

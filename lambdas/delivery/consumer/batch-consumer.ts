@@ -12,8 +12,8 @@ import { makeQueueReceiver, receiveBatch } from './queue-receiver.ts';
 export const timeAroundAttempt = 10_000;
 
 /**
- * A process stops receiving before the last moment at which an attempt can start, by a random time in milliseconds between these limits.
- * Processes that a burst started together therefore do not stop together. The minimum exceeds the duration of a typical receive.
+ * The limits of a random time in milliseconds. A process stops receiving this much earlier than necessary, so processes that a burst
+ * started together do not stop together. The minimum exceeds the duration of a typical receive.
  */
 const minEarlyStop = 2_000;
 export const maxEarlyStop = 10_000;

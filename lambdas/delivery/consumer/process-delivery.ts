@@ -116,7 +116,7 @@ export function makeProcessDelivery(
     }
   }
 
-  /** Reports a stored outcome, sends the next message, and finally records the webhook's health, which a later attempt can also record. */
+  /** Reports a stored outcome and sends the next message. Records the webhook's health last, because a later attempt can also record it. */
   async function reportAndSendNext(before: Delivery, { after, outcome }: Stored, webhook: Webhook): Promise<void> {
     report(before, after, outcome, webhook);
     await sendNextAttempt(outcome.outcome === 'given_up' ? queues.slow : queues.retry, after, dependencies);

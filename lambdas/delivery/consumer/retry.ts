@@ -19,7 +19,7 @@ import type { FindWebhookState } from './webhook-state.ts';
 export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
   const { admit, findWebhookState, processDelivery, store } = dependencies;
   const { moveToDeadLetters, attemptTimeoutMs, now, log } = dependencies;
-  /** The attempts in flight. The sweeper resends overdue messages in a lane that lags, so copies may arrive together. */
+  /** The attempts in flight. If the lane lags, the sweeper resends overdue messages, so copies may arrive together. */
   const inFlight = new Set<string>();
 
   return async function retry(record, consumer) {
@@ -118,8 +118,8 @@ function isNextAttempt(message: AttemptMessage, delivery: Delivery): delivery is
   return wait !== undefined && attempt === message.attempt && message.expeditedAt === expedited?.at;
 }
 
-/** The maximum difference between the clocks of processes, in milliseconds. A message may be this early. */
+/** The maximum difference between the clocks of processes, in milliseconds. A message may arrive this early. */
 export const clockTolerance = 500;
 
-/** A message that is more than this many milliseconds early is stale, because its delivery was rescheduled with another message. */
+/** A message that arrives more than this many milliseconds early is stale, because its delivery was rescheduled with another message. */
 const maxEarliness = 5_000;

@@ -6,8 +6,8 @@ import type { RejectedMessage } from './event.ts';
 import { originOfRecord, originTexts, textAttributes } from './origin.ts';
 
 /**
- * Moves a message that can never be processed to the dead-letter queue. Adds the reason, the origin of the message and its SQS sender, and
- * does not change the body. If the dead-letter queue rejects the message, it stays in its queue, and the function throws.
+ * Moves a message that can never be processed to the dead-letter queue. Adds the reason, the message's origin and its SQS sender. Does
+ * not change the body. If the dead-letter queue rejects the message, it stays in its queue, and the function throws.
  *
  * The function deletes the message at once, because the invocation may last as long as the slowest receiver. If the process died before a
  * later deletion, the message would be moved again. Copies are still possible, with the same origin and body.

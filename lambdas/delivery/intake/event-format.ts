@@ -58,7 +58,7 @@ export function makeEventFormat({ fields, rows }: EventCatalogue) {
     exampleValues: valuesOf(field => field.example),
   };
 
-  /** Returns the schema for a smoke test's message, which has an account that is reserved for the service itself. */
+  /** Returns the schema for a smoke test's message. Its account is reserved for the service itself. */
   function smokeMessageSchema(event: EventName) {
     return messageSchemaOf(event, anyAccount);
   }

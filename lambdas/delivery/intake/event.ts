@@ -4,7 +4,7 @@ import { EVENT_NAMES, type EventName, isEventName } from '../../webhooks/webhook
 import { businessEvents } from './event-catalogue.ts';
 import type { EventFormat } from './event-format.ts';
 
-/** The reason why a queue message is not an event. `detail` describes the problem to the publisher and never quotes the message. */
+/** The reason for rejecting a queue message. `detail` describes the problem to the publisher and never quotes the message. */
 export interface RejectedMessage {
   readonly reason: 'malformed' | 'unknown_event';
   readonly detail: string;

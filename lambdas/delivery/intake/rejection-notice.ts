@@ -10,7 +10,7 @@ const rejectionReason = z.enum(['malformed', 'unknown_event', 'id_reused']);
 export const rejectionNotice = z.object({
   /** The message id that SQS returned to the publisher. */
   messageId: z.string(),
-  /** The publisher's own `id`, truncated to 128 characters, or null if the message has no `id` or it is not a string. */
+  /** The publisher's own `id`, truncated to 128 characters, or null if it is missing or not a string. */
   id: z.nullable(z.string()),
   /** The SQS `SenderId` of the message. */
   sender: z.string(),

@@ -25,7 +25,7 @@ export function makeRejectionNotices(
 
   return { add, settled };
 
-  /** Starts sending a notice, unless the limit of this minute is reached. */
+  /** Starts sending a notice, unless the limit for this minute is reached. */
   function add(notice: RejectionNotice): void {
     const { reason } = notice;
     const minute = Math.floor(now() / 60_000);

@@ -79,7 +79,7 @@ const interval = 60 * 60_000;
 /** The pause after a failed write, in milliseconds. */
 const pauseAfterFailure = 60_000;
 
-/** The time for which an invocation waits for writes before it ends, in milliseconds. */
+/** The maximum time that an invocation waits for writes before it ends, in milliseconds. */
 const maxWait = 200;
 
 /** The maximum number of entries by account and event. The oldest entry is removed first. */

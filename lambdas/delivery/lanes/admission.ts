@@ -9,8 +9,8 @@ import { type SlownessOwner, slownessId } from './slow-since.ts';
 export const admittedFromReceive = { first: 5, retry: 5, slow: 3 } as const;
 
 /**
- * The decision about a received message. A message is `shed` if its webhook has used its slots in this process. Its delivery is neither read
- * nor stored, and the message returns after 1 s.
+ * The decision about a received message. A message is `shed` if its webhook has used its slots in this process. The process neither reads nor
+ * stores its delivery, and the message returns after 1 s.
  */
 type Admission = { readonly outcome: 'shed' } | AdmittedMessage;
 
@@ -37,9 +37,9 @@ export interface AdmittedMessage {
 export type Admit = (owner: SlownessOwner, receiveCount: number, isRequested?: boolean) => Admission;
 
 /**
- * Creates the admission control of a process. It sheds messages beyond their webhook's slots without a read, ten messages per call. It admits
- * a message that was shed several times, so every event is stored soon. In the slow lane, it sheds requested attempts until one of their
- * reserved slots is free, because a deferral would delay them by one to two times their age.
+ * Creates the admission control of a process. It sheds a webhook's messages without reading their deliveries if the webhook's slots are
+ * occupied. It admits a message that was shed several times, so every event is stored soon. In the slow lane, it sheds requested attempts
+ * until one of their reserved slots is free, because a deferral would delay them by one to two times their age.
  */
 export function makeAdmission({ limit, lane }: { readonly limit: ConcurrencyLimit; readonly lane: Lane }): Admit {
   return function admit(owner, receiveCount, isRequested = false) {

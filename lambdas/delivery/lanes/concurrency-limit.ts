@@ -118,7 +118,7 @@ export function makeConcurrencyLimit(slotsOf: SlotsOf, capacity: number, elapsed
 }
 
 interface Slots {
-  /** The time since which each slot has been occupied, oldest first. */
+  /** The start time of each occupied slot, oldest first. */
   readonly since: Map<symbol, number>;
   finished: number;
 }
@@ -126,8 +126,8 @@ interface Slots {
 /** A webhook is quick unless one of its messages has been in flight for longer than this many milliseconds. */
 const quickThreshold = 500;
 
-/** The time for which a process waits for the slots of a single webhook before it receives more messages, in milliseconds. */
+/** The maximum time that a process waits for the slots of a single webhook before it receives more messages, in milliseconds. */
 const slotWait = 100;
 
-/** A process is busy if this share of its capacity is occupied, or if it has stopped receiving and has started as many messages. */
+/** A process is busy if this share of its capacity is occupied, or if it stopped receiving after starting the same number of messages. */
 export const busyShare = 0.1;

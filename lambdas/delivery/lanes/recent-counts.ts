@@ -2,7 +2,7 @@ import { slownessWindow } from './slowness.ts';
 
 export type RecentCounts = ReturnType<typeof makeRecentCounts>;
 
-/** Creates counts for the last minute in the memory of this process. */
+/** Creates in-memory counters for the last minute. */
 export function makeRecentCounts() {
   const byKey = new Map<string, Bucket[]>();
   return { add, take };
@@ -36,7 +36,7 @@ interface Bucket {
   count: number;
 }
 
-/** The number of buckets into which the last minute is divided. */
+/** The number of buckets in a minute. */
 const buckets = 6;
 const bucketLength = slownessWindow / buckets;
 

@@ -18,7 +18,7 @@ export function slownessId({ accountId, eventName }: SlownessOwner): string {
   return `${slownessPrefix}#${accountId}#${eventName}`;
 }
 
-/** Creates the function that returns since when attempts for events have been made in the slow lane. */
+/** Creates a function that returns the times at which the attempts of these owners moved to the slow lane. */
 export function makeSlowSinceReader({ dynamo, table }: Omit<StoreParts, 'now'>): ReadSlowSince {
   return async function readSlowSince(owners) {
     if (owners.length === 0) return [];

@@ -28,7 +28,7 @@ export function makeSlownessStore({ dynamo, table, now }: StoreParts) {
 
   /**
    * Changes the slowness with a pure function, which returns `undefined` for no change. If another process changed the item first, the store
-   * tries again with the new value. Returns the stored value, which does not include the change after six failed tries.
+   * tries again with the new value. Returns the stored value. After six failed tries, it does not include the change.
    */
   async function change(
     owner: SlownessOwner,

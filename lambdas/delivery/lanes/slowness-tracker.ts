@@ -102,5 +102,5 @@ interface TrackedWebhook {
 /** The maximum number of webhooks that a process stores. The oldest is removed first. */
 const maxTracked = 10_000;
 
-/** The minimum time between two writes for a slow webhook, in milliseconds. Otherwise, each hanging attempt would cause a write. */
+/** The minimum time between two writes for a slow webhook, in milliseconds. Without a minimum, each hanging attempt would cause a write. */
 const slownessRenewal = 5_000;

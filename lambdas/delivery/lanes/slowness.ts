@@ -1,4 +1,4 @@
-/** The window in which slow attempts are counted, in milliseconds. */
+/** The length of the window for counting slow attempts, in milliseconds. */
 export const slownessWindow = 60_000;
 
 /** The share of slow attempts within the window that makes a webhook slow. */
@@ -10,11 +10,11 @@ const slowShare = 0.1;
 export interface Slowness {
   /** The attempts in the last minute, oldest first. Quick attempts are stored only together with slow attempts. */
   readonly tallies: readonly AttemptTally[];
-  /** The time since which attempts have been made in the slow lane. */
+  /** The time at which the webhook became slow, and its attempts moved to the slow lane. */
   readonly slowSince?: number | undefined;
   /** The time at which slow attempts last reached their share (`slowShare`). */
   readonly reachedAt?: number | undefined;
-  /** The number of milliseconds after `reachedAt` for which the slowness cannot end. */
+  /** The slowness cannot end until this many milliseconds after `reachedAt`. */
   readonly hold?: number | undefined;
   /** The time at which the latest slowness ended. */
   readonly endedAt?: number | undefined;
@@ -85,7 +85,7 @@ function slowedDown(slowness: Slowness, now: number): Slowness {
 /** The length of a bucket in milliseconds, which limits the number of tallies. */
 const tallyLength = 5_000;
 
-/** The minimum number of slow attempts in the window that make a webhook slow, if they also reach `slowShare`. */
+/** A webhook becomes slow after at least this many slow attempts in the window, if they also reach `slowShare`. */
 const minSlowAttempts = 2;
 
 /** The minimum time for which a webhook remains slow after slow attempts last reached their share. Each relapse doubles it. */
@@ -93,5 +93,5 @@ const minHold = 60_000;
 
 const maxHold = 60 * 60_000;
 
-/** A relapse is a new slowness within this time after the previous one ended. */
+/** A webhook relapses if it becomes slow again within this time after its slowness ended. */
 const relapseWindow = 24 * 60 * 60_000;

@@ -8,8 +8,8 @@ import type { AttemptResult } from '../delivery.ts';
 export type WebhookHealthStore = ReturnType<typeof makeWebhookHealthStore>;
 
 /**
- * Creates the store of webhook health, which is part of the webhook's item in table `Webhooks`. A change is stored only if the webhook was
- * not registered again, replaced or reactivated since the attempt read it. Each function returns whether the change was stored.
+ * Creates the store of webhook health in the items of table `Webhooks`. A change is stored only if the webhook was not registered again,
+ * replaced or reactivated since the attempt read it. Each function returns whether the change was stored.
  */
 export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
   return { startedFailing, recovered, announceFailing, suspendGone, suspendFailing };

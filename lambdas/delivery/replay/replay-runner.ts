@@ -126,10 +126,10 @@ interface Sent {
   readonly dueAt: number;
 }
 
-/** The maximum number of deliveries between saves, which detect a cancellation. The history allows at most 100 per page. */
+/** The maximum number of deliveries between saves. A save detects a cancellation. The history allows at most 100 per page. */
 const pageSize = 100;
 
-/** The maximum number of a replay's deliveries that one sweep sends, which is the number due in one minute. */
+/** The maximum number of deliveries that one sweep sends for a replay. This many are due in one minute. */
 const replayPerSweep = 60_000 / replayInterval;
 
 /** The maximum lag of an index in milliseconds, with a safety margin. */

@@ -41,7 +41,7 @@ export function cleanUpAt(settledAt: number): number {
   return Math.ceil(settledAt / 1_000) + historyRetention / 1_000;
 }
 
-/** Returns the partition of the `byWebhook` index with a webhook's deliveries in state `delivered`, or with all its other deliveries. */
+/** Returns the partition of the `byWebhook` index that contains a webhook's `delivered` deliveries, or its other deliveries. */
 export function listShardOf(accountId: string, eventName: string, isDelivered: boolean): string {
   return `${accountId}#${eventName}#${isDelivered ? 'delivered' : 'undelivered'}`;
 }

@@ -8,7 +8,7 @@ export type ReadResponses = (delivery: Delivery) => Promise<Delivery>;
 
 /**
  * Creates the response reader for table `Deliveries`. Reads are strongly consistent. The reader reads only the responses of the stored
- * records, because a delivery that was resent often has many more. It omits responses that are over 60 days old, even if their items still
+ * records, because a frequently resent delivery has many more. It omits responses that are over 60 days old, even if their items still
  * exist.
  */
 export function makeReadResponses({ dynamo, table, now }: StoreParts): ReadResponses {

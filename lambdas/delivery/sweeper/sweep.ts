@@ -48,7 +48,7 @@ export function makeSweep(
     };
     // If the table throttles calls, another page would add to the load.
     const mayContinue = () => hasTime() && !isTableBusy;
-    // Replays and shards run concurrently, so neither replays nor deliveries use up the time.
+    // Replays and shards run concurrently, so neither replays nor deliveries can use up all the time.
     await Promise.all([
       runReplays(hasTime, state).catch(state.onFailure),
       ...dueShards.map(shard => sweepShard(shard, mayContinue, shardState).catch(shardState.onFailure)),

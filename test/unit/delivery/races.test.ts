@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 const waiting = () => stage.only() as WaitingDelivery;
 const resend = () => stage.request('POST', `/v1/webhooks/demanda.criada/entregas/${waiting().id}/reenvio`);
-/** Publishes an event whose first attempt fails. */
+/** Publishes an event, and makes its first attempt fail. */
 const fail = async () => {
   stage.answers.push(aResponse(500));
   stage.publishEvent();
@@ -42,7 +42,7 @@ const justBefore = (operationToChange: string, act: () => Promise<unknown>) => {
     return 'fine';
   };
 };
-/** Loses the response of the next call of an operation, which takes effect, so the SDK repeats it. */
+/** Loses the response to the next call of an operation. The call takes effect, but the SDK repeats it. */
 const loseResponse = (operationToChange: string) => {
   stage.faults.outcomeOf = ({ operation }) => {
     if (operation !== operationToChange) return 'fine';

@@ -7,7 +7,7 @@ import { runLoopUntil } from '../../support/virtual-time.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
-// Alarms count 500 and 503 of all functions, and 500 of each version (docs/runbook.md, RequestsFail and ReleaseFails).
+// Alarms count responses with 500 or 503 of all functions, and with 500 of each version (docs/runbook.md, RequestsFail and ReleaseFails).
 it.each([
   [500, ['RequestFailed', 'ServerError']],
   [503, ['RequestFailed']],

@@ -36,7 +36,7 @@ const logDelivered = () => {
 };
 
 describe('a log line', () => {
-  it('is a JSON object without empty fields, in which fields cannot replace the level, name, time and function', () => {
+  it('is a JSON object without empty fields, and its fields cannot replace the level, name, time and function', () => {
     const empty = { none: undefined, nothing: null, empty: '' };
     const reserved = { level: 'INFO', message: 'c.d', timestamp: 'never', service: 'y', constructor: 'z' };
     makeLog('token', now).log.warn('token.granted', { ...empty, ...reserved, zero: 0, no: false, list: ['a\n\u2028'] });

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Generates blanks, control characters, characters whose length changes in lower case, and names of valid values. */
+/** Generates blanks, control characters, characters that change length in lower case, and names of valid values. */
 const text = fc.oneof(
   {
     weight: 3,

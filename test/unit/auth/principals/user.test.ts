@@ -7,7 +7,7 @@ const characters = (pattern: RegExp, from: number, to: number): string[] =>
   Array.from({ length: to - from + 1 }, (_, at) => String.fromCodePoint(from + at)).filter(character =>
     pattern.test(character),
   );
-/** The letters that have a lower-case form. Only these can be composed in lower case only. */
+/** The letters that have a lower-case form. Only these letters can have a composition that exists only in lower case. */
 const letters = characters(/^\p{L}$/u, 0, 0x10ffff).filter(letter => letter !== letter.toLowerCase());
 const marks = characters(/^\p{M}$/u, 0x300, 0x36f);
 

@@ -47,7 +47,7 @@ const timing = (circumstances: Circumstances = {}) => {
 
 const [failed, internal] = [failure(), internalError()];
 
-/** A step of an attempt, a number of milliseconds that pass, or the end. `stalled` means 2,001 ms in which no timer fires. */
+/** A step of an attempt, a number of milliseconds that pass, or the end. `stalled` means that no timer fires for 2,001 ms. */
 type Step = 'onResolving' | 'onResponse' | 'stalled' | number | AttemptOutcome;
 
 const watched = async (circumstances: Circumstances, steps: readonly Step[]) => {

@@ -5,7 +5,7 @@ import { makeConsumer } from '../../../../lambdas/delivery/consumer/batch-consum
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { fakeTelemetry } from '../builders.ts';
 
-/* A process needs 25 s for an attempt, which is the timeout of 15 s and 10 s for other work (`docs/delivery.md`, steps 1 and 4). */
+/* A process needs 25 s for an attempt: the timeout of 15 s, and 10 s for other work (`docs/delivery.md`, steps 1 and 4). */
 
 /** Runs a consumer with one message and this remaining time. Pauses end at once, with this lag. */
 const consume = async (remaining: number, { random = 0.5, lag = 0 } = {}) => {

@@ -5,7 +5,7 @@ import type { HostileConnection } from '../../../../tools/support/hostile-tls.ts
 import type { RecordWriter } from '../../../../tools/support/tls-records.ts';
 import { ok, request, startHostile } from './posting.ts';
 
-/** More bytes than a connection may receive with one response, and a fraction of what a flood sends in a second. */
+/** More bytes than a connection may receive with one response, and a fraction of the bytes that a flood sends in a second. */
 const maxBytes = byteBudget + 8 * 1_024;
 
 const tlsErrors: Readonly<Record<string, unknown>> = {
@@ -28,7 +28,7 @@ describe('the connection to a receiver that floods is closed', () => {
     expect(sockets[0]?.bytesRead).toBeLessThan(maxBytes);
   });
 
-  it('and is read in portions of at most 4 KiB, between which other events are handled', async () => {
+  it('and is read in portions of at most 4 KiB, so the process can handle other events between them', async () => {
     const { post, sockets } = await startHostile(({ records, write }) =>
       write(Buffer.concat(Array.from({ length: 2_500 }, () => records.keyUpdate(false)))),
     );
