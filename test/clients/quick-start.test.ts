@@ -16,7 +16,7 @@ import { type CodeBlock, readPage } from '../support/markdown-page.ts';
 
 const event = 'proposta.recebida';
 
-/** The English pages and headings with API calls, in an order in which each call succeeds. */
+/** The English pages and headings with API calls. Each call succeeds if the calls run in this order. */
 const sections = [
   'webhooks: List and look up',
   'webhooks: Replace',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { documentFile, documentNames } from './languages.ts';
 import { breakingChanges } from './oasdiff.ts';
 
-// Integrators rely on this contract: changes may add fields, events and enum values, but must not remove, rename or retype any.
+// Integrators rely on this contract: changes may add fields, events and enum values, but must not remove, rename or retype them.
 
 const read = () => JSON.parse(readFileSync(documentFile('webhooks'), 'utf8'));
 const changed = (change: (document: ReturnType<typeof read>) => void) => {

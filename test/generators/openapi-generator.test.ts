@@ -59,7 +59,7 @@ async function generate(folder: string): Promise<void> {
         const outputDir = path.join(folder, generatorName, name);
         const settings = { generatorName, inputSpec: documentFile(name), outputDir, ...properties(name) };
         writeFileSync(file, JSON.stringify(settings));
-        // Without the second JIT compiler, a process of two seconds is faster.
+        // A process that runs for only 2 seconds is faster without the second JIT compiler.
         return command(['java', '-XX:TieredStopAtLevel=1', '-jar', jar, 'generate', '--config', file]);
       }),
     );

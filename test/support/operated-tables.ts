@@ -22,7 +22,7 @@ import { quickHashing } from './password-hashing.ts';
 /** The operators' CLI with the tables, queues, logs and keys of a stage, but without functions. */
 export type OperatedTables = Awaited<ReturnType<typeof startOperatedTables>>;
 
-/** The conditions under which a command runs. */
+/** The conditions for a command. */
 export interface Conditions {
   /** The outputs that replace outputs of the stage. `undefined` removes an output. */
   readonly outputs?: Readonly<Record<string, string | undefined>>;

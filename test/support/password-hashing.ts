@@ -14,7 +14,7 @@ export const quickKeyDerivation: KeyDerivation = {
 
 export const quickHashing = makePasswordHashing({ ...systemRuntime, keyDerivation: quickKeyDerivation });
 
-/** Creates a key derivation without cost, for tests with thousands of logins. `isCorrect` accepts passwords for all users. */
+/** Creates a key derivation without cost, for tests with thousands of logins. `isCorrect` checks the passwords of all users. */
 export function fakeKeyDerivation(isCorrect: (password: string) => boolean | Promise<boolean>): KeyDerivation {
   return {
     ...systemKeyDerivation,

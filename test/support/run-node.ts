@@ -48,7 +48,7 @@ export function runNode({ args, directory, environment, timeout, input = '' }: C
 }
 
 /**
- * Returns this process's variables without those for AWS, proxies and the test runner, so that no command can access an account. Programs
+ * Returns this process's variables without those for AWS, proxies and the test runner, so that no command can access an AWS account. Programs
  * that npm installed precede others in PATH.
  */
 export function cleanEnvironment(): Record<string, string> {

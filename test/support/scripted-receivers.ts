@@ -34,7 +34,7 @@ export function makeScriptedReceivers() {
     throw new ResolutionError('temporary', next.errorCode);
   }
 
-  /** Creates the function with which a process sends POSTs. */
+  /** Creates the function that a process uses to send POSTs. */
   function postFrom({ call, process, time }: ProcessRuntime): PinnedPost {
     return async function post(request) {
       const send = { service: 'post', operation: 'Post', maxAttempts: 1 };

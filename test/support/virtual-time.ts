@@ -13,5 +13,5 @@ export async function runLoopUntil(isMet: () => boolean): Promise<void> {
   }
 }
 
-/** This number of turns takes a few seconds. */
+/** The maximum number of event loop turns. They take a few seconds. */
 const maxTurns = 2_000_000;

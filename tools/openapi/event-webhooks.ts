@@ -63,8 +63,8 @@ function deliveryOfEvent(events: EventFormat, name: EventName): object {
 function deliveryOf(operationId: string, summary: string, schema: SchemaName, examples: object): object {
   return {
     operationId,
-    // Otherwise generators create a client that sends deliveries, and the Python client does not compile. Generators
-    // create the body classes in any case.
+    // Without `x-internal`, generators create a client that sends deliveries, and the Python client does not compile.
+    // With it, they still create the body classes.
     'x-internal': true,
     tags: ['Events'],
     summary,

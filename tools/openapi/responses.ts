@@ -60,7 +60,7 @@ export function shareResponses(all: Readonly<Record<string, Responses>>): {
 }
 
 /**
- * Returns the headers under `components` to which a text refers. A header that only some responses with a status have is a
+ * Returns the headers under `components` that a text refers to. A header that only some responses with a status have is a
  * separate, optional header.
  */
 export function sharedHeaders(text: string): Record<string, object> {

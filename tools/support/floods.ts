@@ -89,5 +89,5 @@ function times(count: number, make: () => Buffer): Buffer {
   return Buffer.concat(Array.from({ length: count }, make));
 }
 
-/** The time in milliseconds after which the client has read the response and pooled the connection. */
+/** The time in milliseconds that the client needs to read the response and pool the connection. */
 const idleAfter = 20;

@@ -130,5 +130,5 @@ function fragmented(chunk: Buffer, maxLength: number): Buffer {
 const handshakeType = 22;
 const headerLength = 5;
 
-/** The position of the random in a ServerHello, after the record header (5), the message header (4) and the version (2). */
+/** The position of the random value in a ServerHello, after the record header (5), the message header (4) and the version (2). */
 const serverRandomAt = 11;

@@ -36,8 +36,8 @@ export function tableDefinition(name: TableName): TableDefinition {
 }
 
 /**
- * A copy of the keys and indexes in the data stack, which takes seconds to synthesise. `test/infra/resources.test.ts`
- * compares the copy with the stack.
+ * A copy of the keys and indexes in the data stack, because synthesising the stack takes seconds.
+ * `test/infra/resources.test.ts` compares the copy with the stack.
  */
 const tables = [
   { name: 'Clients', key: ['clientId'] },

@@ -45,7 +45,7 @@ export interface FaultPlan {
   readonly outcomeOf?: (call: CallAttempt) => CallOutcome | undefined;
 }
 
-/** Describes `count` periods of `length` milliseconds, which start within the first `within` milliseconds. */
+/** Describes `count` periods of `length` milliseconds. Each starts in the first `within` milliseconds. */
 interface Outages {
   readonly service: string;
   readonly resource?: string;
@@ -96,7 +96,7 @@ export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: 
     return plan.shares ? draw(plan.shares, call.service) : 'fine';
   }
 
-  /** Selects an outcome at random. It draws one number for all outcomes, so their shares add up. */
+  /** Selects an outcome at random. It draws one number, so the shares of the outcomes are exact. */
   function draw(shares: FaultRates, service: string): CallOutcome {
     let remaining = random.number();
     return (

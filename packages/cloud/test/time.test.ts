@@ -54,8 +54,8 @@ it.each<[string, () => Promise<unknown>]>([
   expect(said).toEqual(['settled', 'next']);
 });
 
-it('does not wait for synchronous jobs, whose end Node does not report', { timeout: 2_000 }, async () => {
-  const jobs: object[] = []; // a reference prevents garbage collection, at which Node would report the end of a job
+it('does not wait for synchronous jobs, although Node does not report their end', { timeout: 2_000 }, async () => {
+  const jobs: object[] = []; // prevents garbage collection, because Node reports the end of a collected job
   const hook = createHook({ init: (_id, type, _trigger, job) => void (type === 'SCRYPTREQUEST' && jobs.push(job)) });
   hook.enable();
   const time = makeTime(0);

@@ -34,7 +34,7 @@ export function compareTexts(one = '', other = ''): number {
   return one < other ? -1 : Number(one > other);
 }
 
-/** The types whose values have an order. */
+/** The types of values that can be compared by order. */
 export const orderedTypes: readonly string[] = ['S', 'N', 'B'];
 
 /** Returns the type of a value in DynamoDB's wire format, such as `S`, `N` or `BOOL`. */

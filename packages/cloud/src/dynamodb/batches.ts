@@ -58,7 +58,7 @@ export function makeBatchOperations(tableOf: (name: string | undefined) => Table
     };
   }
 
-  /** Parses `INSERT INTO "table" VALUE {'attribute':?,…}`, in which each attribute has a parameter. */
+  /** Parses `INSERT INTO "table" VALUE {'attribute':?,…}`, with a parameter for each attribute. */
   function readInsert({ Statement: text = '', Parameters: values = [], ...others }: BatchStatementRequest) {
     checkOptions(others, []);
     const [, name, list = ''] = /^INSERT INTO "([^"]+)" VALUE \{('[^',]+':\?(?:,'[^',]+':\?)*)\}$/.exec(text) ?? [];

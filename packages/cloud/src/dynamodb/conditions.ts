@@ -36,7 +36,7 @@ export function meetsCondition(condition: string, item: Attributes, placeholders
   }
 }
 
-/** The items that a query reads, which are a partition of a table or index, or a range of sort keys in it. */
+/** The range of items that a query reads: a partition of a table or index, or a range of its sort keys. */
 export interface KeyRange {
   readonly hash: AttributeValue;
   /** Returns a negative number if a sort text precedes the range, 0 if it is in the range, and a positive number if it follows the range. */

@@ -1,7 +1,7 @@
 import { BatchExecuteStatementCommand, BatchGetCommand, BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { ServiceError } from '../service-error.ts';
 
-/** Returns the error for a batch entry that a service currently rejects, or `undefined`. */
+/** Returns an error if the service rejects the next batch entry, or `undefined`. */
 export type RejectEntry = () => ServiceError | undefined;
 
 /**

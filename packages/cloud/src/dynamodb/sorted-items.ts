@@ -45,7 +45,7 @@ export function makeSortedItems(key: Key) {
     if (isAt(entries[at], order)) entries.splice(at, 1);
   }
 
-  /** Returns the items of the partition whose key has this sort text. */
+  /** Returns the items of the partition with this sort text. */
   function partition(text = ''): readonly Entry[] {
     return partitions.get(text) ?? [];
   }

@@ -48,7 +48,7 @@ export function makeTransactions(writes: Writes, now: () => number) {
     }
   }
 
-  /** Returns whether this request was executed before. @throws {ServiceError} if another request used the token */
+  /** Returns whether this request has already been executed. @throws {ServiceError} if another request used the token */
   function isRepeat(token: string, text: string): boolean {
     const earlier = completed.get(token);
     if (!earlier || earlier.at + tokenLifetime <= now()) return false;

@@ -61,13 +61,13 @@ export function makeKms({ bytes, master = bytes(32), arnOf = name => name }: Kms
 interface KmsParts {
   /** Generates random bytes. */
   readonly bytes: (length: number) => Buffer;
-  /** The secret from which all keys are derived. @default - random bytes */
+  /** The master key, which all other keys are derived from. @default - random bytes */
   readonly master?: Uint8Array;
   /** Returns the ARN of the key with that id or ARN, or throws if the key does not exist. @default - returns its argument */
   readonly arnOf?: (name: string) => string;
 }
 
-/** Creates a private key. Node rejects about one in 2^32 random scalars, because it exceeds the order of the curve. */
+/** Creates a private key. Node rejects about one in 2^32 random scalars, because they exceed the order of the curve. */
 function ellipticKey(bytes: KmsParts['bytes']): KeyObject {
   const pair = createECDH('prime256v1');
   pair.setPrivateKey(bytes(32));

@@ -25,7 +25,7 @@ export function provisionState({ resources }: ResolvedTemplate, services: Servic
 export type Functions = ReadonlyMap<string, LocalFunction>;
 
 /**
- * Creates the functions. Their processes start on demand. Each function has the concurrency of its event source, if it has one.
+ * Creates the functions. Their processes start on demand. A function with an event source has the concurrency of that source.
  *
  * @throws {StartError}
  */

@@ -4,7 +4,7 @@
  */
 export class StartError extends Error {
   override readonly name: string = 'StartError';
-  /** The problem, from which the calling program derives the option that the user must change. */
+  /** The problem. The calling program uses it to name the option that the user must change. */
   readonly problem: StartProblem | undefined;
 
   /** @param message - has no full stop if there is a problem, because the calling program may append advice */

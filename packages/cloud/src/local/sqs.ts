@@ -76,7 +76,7 @@ function definitionOf(name: string, attributes: z.output<typeof attributesSchema
 
 const noFaults: QueueFaults = { isRedelivered: () => false, isEntryRejected: () => false };
 
-/** Lists the versions in which the AWS SDKs switched to JSON. AWS documents 1.28.82 for boto3, but 1.32.6 to 1.34.89 use Query. */
+/** Lists the first version of each AWS SDK that uses JSON. AWS documents 1.28.82 for boto3, but 1.32.6 to 1.34.89 use Query. */
 const hint =
   'Use a version of the AWS SDK that uses it for SQS: at least 2.21.19 (or 1.12.585) for Java, 3.447.0 for JavaScript, ' +
   '1.34.90 for Python (boto3), service/sqs 1.28.0 for Go, 3.7.681 for .NET, 3.285.2 for PHP, aws-sdk-sqs 1.67.0 for Ruby.';

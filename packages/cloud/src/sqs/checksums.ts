@@ -7,7 +7,7 @@ export function md5OfBody(body: string): string {
 }
 
 /**
- * Returns a response field with the MD5 of a message's attributes in hexadecimal, or an empty object if there are none.
+ * Returns a response field with the MD5 of a message's attributes in hexadecimal, or an empty object if it has none.
  * See *Calculating the MD5 message digest for message attributes* in the developer guide.
  */
 export function md5OfAttributes<Name extends string>(

@@ -10,8 +10,8 @@ export interface Ordered {
 }
 
 /**
- * Creates the ordered collection of a queue's waiting messages. Returned messages precede new ones, and older ones precede newer ones. In a
- * fair queue, quiet groups precede noisy groups. A group is noisy if its share of in-flight messages or of recent
+ * Creates the ordered collection of a queue's waiting messages. Messages that were received before precede new ones. Otherwise, the
+ * order is oldest first. In a fair queue, quiet groups precede noisy groups. A group is noisy if its share of in-flight messages or of recent
  * processing time is high. See *How Amazon SQS fair queues work* in the developer guide.
  */
 export function makeFairOrder<Message extends Ordered>(now: () => number, isFair: boolean) {
@@ -105,5 +105,5 @@ const decayTime = 60_000;
 const noisyCount = 30;
 const noisyShare = 0.1;
 
-/** The total processing time in milliseconds above which a group's share of it can make the group noisy. */
+/** The minimum total processing time in milliseconds. Below it, no group is noisy because of its processing time. */
 const minRecentTime = 5_000;

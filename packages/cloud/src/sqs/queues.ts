@@ -136,7 +136,7 @@ export function makeQueues(definitions: readonly QueueDefinition[], context: Que
     return Object.fromEntries([...pending, ...[...queues].map(([name, queue]) => [name, queue.all()] as const)]);
   }
 
-  /** Adds the messages from a snapshot to their queues. Creating a missing queue adds its messages. */
+  /** Adds the messages from a snapshot to their queues. The messages of a missing queue wait until it is created. */
   function restore(messagesByQueue: Readonly<Record<string, readonly MessageSnapshot[]>>): void {
     for (const [name, messages] of Object.entries(messagesByQueue)) {
       const queue = queues.get(name);

@@ -41,7 +41,7 @@ interface CallMetadata {
   readonly totalRetryDelay: number;
 }
 
-/** Creates the functions with which processes make calls. By default, a call has three attempts of at most 1 s each. */
+/** Creates the functions that processes use to make calls. By default, a call has three attempts of at most 1 s each. */
 export function makeCalls({ time, costs, faults, note }: CallContext): (process: Process) => MakeCall {
   return function callsOf(process) {
     const tokensOf = new Map<string, number>();

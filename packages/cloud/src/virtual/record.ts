@@ -27,7 +27,7 @@ export interface LogFilter {
   /** The text that the line must contain, or the regular expression that it must match. */
   readonly text?: string | RegExp;
   readonly from?: number;
-  /** The end of the period, which is exclusive. */
+  /** The exclusive end of the period. */
   readonly until?: number;
 }
 

@@ -47,7 +47,7 @@ export function makeSettling() {
 /** The real function. Code under test may replace the global one. */
 const realSetImmediate = setImmediate;
 
-/** The number of immediates to queue in advance. Node runs them in one iteration of its loop, because an iteration is expensive. */
+/** The number of immediates to queue in advance. An iteration of Node's loop is expensive, but runs all of them. */
 const turnBatchSize = 64;
 
 /** Resource types such as `SIGNREQUEST`, `SCRYPTREQUEST` and `FSREQPROMISE`. */

@@ -41,7 +41,7 @@ interface Tables {
   execute(command: unknown): object;
 }
 
-/** The means by which a process reaches everything outside itself. */
+/** Gives a process access to everything outside itself. */
 export interface ProcessRuntime {
   readonly process: Process;
   readonly time: ProcessTime;

@@ -33,7 +33,7 @@ const start = async (secret = master) => {
 };
 
 describe('data keys', () => {
-  it('are decrypted with the same context pairs in any order, also in the next run with the same master key', async () => {
+  it('are decrypted with the same context pairs in any order, even in a later run with the same master key', async () => {
     const { dataKey, decrypt } = await start();
     const CiphertextBlob = await dataKey(EncryptionContext, arn);
     const opened = await decrypt({ CiphertextBlob, EncryptionContext });

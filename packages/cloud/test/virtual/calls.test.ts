@@ -8,7 +8,7 @@ import {
   type VirtualCloudDefinition,
 } from '../../src/virtual/virtual-cloud.ts';
 
-/** Invokes a function and returns the outcome. The attempts of its calls have these outcomes. */
+/** Invokes a function that runs `act`, and returns the outcome. `outcomes` lists the outcome of each call attempt. */
 async function run(
   outcomes: readonly CallOutcome[],
   act: (runtime: ProcessRuntime) => Promise<unknown>,

@@ -26,13 +26,13 @@ export interface Stack {
 
 /** A synthesised CDK app. */
 export interface Assembly {
-  /** The stacks in dependency order, which is the order in which the app creates them. */
+  /** The stacks in dependency order. The app creates them in this order. */
   readonly stacks: readonly Stack[];
   /** The directory of each asset (a function's bundle), by object key. */
   readonly assets: ReadonlyMap<string, string>;
 }
 
-/** A CDK app, which is a program that writes a cloud assembly. */
+/** A CDK app. It is a program that writes a cloud assembly. */
 export interface CdkApp {
   /** The project directory, which contains `cdk.json`. */
   readonly root: string;

@@ -75,7 +75,7 @@ export async function startHttpServer(port: number): Promise<HttpServer> {
   }
 }
 
-/** The header in which API Gateway adds the request id to every response. */
+/** The header for the request id, which API Gateway adds to every response. */
 const requestIdHeader = 'apigw-requestid';
 
 const unavailable = gatewayMessage(503, 'Service Unavailable');

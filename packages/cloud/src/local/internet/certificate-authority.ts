@@ -48,7 +48,7 @@ export async function makeCertificateAuthority(): Promise<CertificateAuthority> 
 
 const elliptic = { keyType: 'ec', algorithm: 'sha256' } as const;
 
-/** Returns the start of the validity period, which allows for slow clocks. */
+/** Returns the start of the validity period. The hour allows for slow clocks. */
 function anHourAgo(): Date {
   return new Date(Date.now() - 3_600_000);
 }

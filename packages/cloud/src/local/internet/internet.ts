@@ -19,7 +19,7 @@ export interface Site {
 export interface Internet {
   /** The settings for function processes. */
   readonly settings: NetworkSettings;
-  /** The certificate (PEM) of the authority that issues the certificates of all mapped hosts. */
+  /** The certificate (PEM) of the certificate authority for all mapped hosts. */
   readonly authorityCertificate: string;
   /** The local address of the site, `http://127.0.0.1:port`. */
   readonly siteUrl: string;

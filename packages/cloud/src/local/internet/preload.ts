@@ -30,8 +30,8 @@ function withHosts(original: Query, family: 4 | 6): Query {
 }
 
 /**
- * Redirects connections to the addresses of mapped names to the TLS terminator. It patches Node's TCP handle, which all
- * modules use (net, tls, http, agents, Happy Eyeballs).
+ * Connects sockets to the TLS terminator instead of the addresses of mapped names. It patches Node's TCP handle, which
+ * all modules use (net, tls, http, agents, Happy Eyeballs).
  */
 function redirectConnections(terminatorPort: number): void {
   const socket = net.connect({ host: '127.0.0.1', port: 1 }).on('error', () => undefined);

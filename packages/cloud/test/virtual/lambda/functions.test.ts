@@ -71,7 +71,7 @@ describe('an invocation', () => {
     expect(outcomes).toEqual(['g 2 throttled', 'g 0 returned', 'f 1 returned', 'g 2000 returned']);
   });
 
-  // Regression: a death released its concurrency twice, and the dead process received a later invocation.
+  // Regression: The death of a process released its concurrency twice. The dead process received a later invocation.
   it('releases its concurrency only once if its process dies after the response', async () => {
     const start: Definition['start'] =
       ({ call, time }) =>
