@@ -1,7 +1,7 @@
 /** Runs the operator's command line (`npm run ops`). */
 import './node-version.cjs';
 
-// The reader may close the output early (`| head`, `2>&1 | head`). The command continues, because it may have cleanup to do.
+// A pipe may close early (`| head`, `2>&1 | head`). The command continues, because it may have cleanup to do.
 for (const output of [process.stdout, process.stderr]) {
   output.on('error', error => {
     if (!('code' in error && error.code === 'EPIPE')) process.exit(1);

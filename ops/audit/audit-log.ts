@@ -147,8 +147,8 @@ export function openAuditLog(target: Target) {
     },
 
     /**
-     * Returns at most `limit` commands since a time, newest first, with their further lines. If there are too many lines
-     * to read, `onCutOff` receives the time of the oldest line that was read.
+     * Returns at most `limit` commands since a time, newest first, with the targets from their further lines. If there are
+     * too many lines to read, `onCutOff` receives the time of the oldest line that was read.
      */
     list: async function listCommands(
       since: number,
@@ -200,7 +200,7 @@ const auditLine = z.object({
   errorName: z.string().optional(),
 });
 
-/** Returns the ids for an audit line. Omits message ids in another format than SQS's. */
+/** Returns the ids for an audit line. Omits message ids that do not have the format of SQS. */
 function toTarget({ messages, ...subject }: Subject): AuditRecord['target'] {
   return definedValues<string | number>({ ...subject, messages: messages?.filter(id => uuid.test(id)) });
 }

@@ -24,7 +24,7 @@ export interface Command<Input, Value> extends NounCommand {
   readonly act: Act<Input, Value>;
 }
 
-/** The part of a command that its noun uses. */
+/** The properties of a command that its noun uses. */
 interface NounCommand {
   /** The words that run the command and identify it in the audit trail, such as `clients create`. */
   readonly name: string;

@@ -51,7 +51,7 @@ export async function confirm(consequences: string, yes = false, terminal: Quest
     throw new CliError(`${consequences} There is no terminal. Add --yes to confirm.`);
   }
   const prompt = createInterface({ input: terminal.stdin, output: terminal.stderr });
-  // Ctrl-D closes the prompt, but the promise of the question never settles.
+  // Ctrl-D closes the prompt, but never settles the promise from `question`.
   const closed = new Promise<string>(resolve => prompt.once('close', () => resolve('')));
   try {
     const answer = await Promise.race([prompt.question(`${consequences}\nType "yes" to continue: `), closed]);
@@ -62,7 +62,7 @@ export async function confirm(consequences: string, yes = false, terminal: Quest
 }
 
 /**
- * Creates a function that reads a password from a hidden prompt, or from standard input if that is not a terminal. A
+ * Creates a function that reads a password from a hidden prompt, or from standard input if it is not a terminal. A
  * password on the command line would be visible to other processes and stored in the shell's history.
  */
 export function makeAskPassword(stdin: Streams['stdin'], stderr: NodeJS.WritableStream = process.stderr): AskPassword {

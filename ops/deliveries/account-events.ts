@@ -93,8 +93,8 @@ export async function listAccountEvents(
 }
 
 /**
- * Lists the events of an account. Reads deliveries from the table, and events without a delivery from the retained
- * logs of the delivery functions.
+ * Lists an account's events. Reads deliveries from the table, and events without a delivery from the retained logs of
+ * the delivery functions.
  */
 export async function readEvents(
   query: EventsQuery,
@@ -120,7 +120,7 @@ export async function readEvents(
     ...listedDeliveries.map(delivery => eventOf(delivery, webhooks)),
     ...newestOfEach(lines).flatMap(line => eventIn(line, messageIds, unstoredLines, sources.now())),
   ].toSorted((one, other) => other.at - one.at);
-  // If the search returned the maximum number of lines, it reached back only to the oldest line.
+  // If the search returned the maximum number of lines, it covered only the time since the oldest of them.
   const readSince = lines.length < maxLines ? logSince : Math.min(...lines.map(({ at }) => at));
   const queued = events.length === 0 ? await sources.countQueued() : undefined;
   return { ...query, events: events.slice(0, limit), isCutOff: events.length > limit, logSince: readSince, queued };
@@ -165,8 +165,8 @@ function newestOfEach(lines: readonly LoggedLine[]): readonly LoggedLine[] {
 }
 
 /**
- * Returns the event of a log line, unless the table has its delivery. If a message was rejected because it reused the id
- * of an earlier event, that message is listed in addition to the event's delivery.
+ * Returns the event in a log line, unless the table contains its delivery. A message that was rejected for reusing the
+ * id of an earlier event is listed in addition to that event's delivery.
  * @param messageIds - the message ids of stored deliveries, by delivery id.
  */
 function eventIn(

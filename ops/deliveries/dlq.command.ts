@@ -142,7 +142,7 @@ const discardDeadLetters = command('dlq discard', {
       let readCount = 0;
       for await (const found of queues.deadLetters(maxDeadLetters)) {
         if (interruption?.aborted) {
-          if (reason === undefined && missing.size === 0) break; // the rest can only be copies
+          if (reason === undefined && missing.size === 0) break; // the remaining messages can only be copies
           throw interrupted('discard', missing);
         }
         readCount += 1;

@@ -23,7 +23,7 @@ export function verdictFromDelivery(delivery: Delivery, webhook: Webhook | undef
   const last = latest ? describeAttempt(latest) : 'no attempt has been made';
   switch (delivery.state) {
     case 'pending':
-      // The next attempt will cancel the delivery of a former registration.
+      // The next attempt will cancel a delivery for an earlier registration.
       if (!isCurrent(delivery, webhook)) return cancelled;
       return { verdict: 'pending', why: whyWaiting(delivery, webhook, last, slowSince) };
     case 'held':
@@ -36,7 +36,7 @@ export function verdictFromDelivery(delivery: Delivery, webhook: Webhook | undef
 }
 
 /**
- * Returns the verdict on an event from a line of the log, or `undefined` if the line does not contain an outcome.
+ * Returns the verdict on an event from a log line, or `undefined` if the line does not contain an outcome.
  * @param lines - lines about attempts with an outcome that could not be stored.
  */
 export function verdictFromLine({ at, fields }: LoggedLine, lines: readonly LoggedLine[] = []): Verdict | undefined {
@@ -70,7 +70,7 @@ export function verdictFromLine({ at, fields }: LoggedLine, lines: readonly Logg
   return { verdict: verdicts[ended], why };
 }
 
-/** Adds a hint about the location of the message to the verdict on a waiting event, if the message is overdue. */
+/** Adds a hint about the message's location to the verdict on a waiting event, if the message is overdue. */
 export function withOverdueHint(
   current: Verdict,
   { at, fields }: LoggedLine,
@@ -112,8 +112,8 @@ function verdictFromConflict(lines: readonly LoggedLine[], messageId: string): V
 }
 
 /**
- * Returns the verdict on a message from the newest line about its outcome. Returns `undefined` if the message became a
- * delivery or is a copy of a delivery's message.
+ * Returns the verdict on a message from the newest log line about its outcome. Returns `undefined` if the message became
+ * a delivery, or is a copy of a message that did.
  * @param unstoredLines - lines about attempts with an outcome that could not be stored.
  */
 export function verdictFromMessage(

@@ -62,8 +62,8 @@ export async function findPublished(
 }
 
 /**
- * Finds an event and its verdict. Reads its delivery, then the retained logs of the delivery functions, and then the
- * dead-letter queue, until one of them contains the event.
+ * Finds an event and its verdict. Searches the deliveries, the retained logs of the delivery functions, and the
+ * dead-letter queue in this order, until it finds the event.
  * @param since - the start of the log search, in milliseconds since the epoch.
  */
 export async function findEvent(
@@ -108,7 +108,7 @@ export async function findEvent(
   progress('Reading the dead-letter queue');
   const queues = openQueues();
   const before = await queues.countInFlight();
-  // No line is logged when SQS moves a message after its last receive. A rejected message has a log line.
+  // SQS logs nothing when it moves a message after its last receive. A rejected message has a log line.
   const isMatch = (deadLetter: DeadLetter) => isOf(deadLetter, id) && (!newest || deadLetter.reason === null);
   const { deadLetter, readCount } = await findDeadLetter(queues, isMatch, interruption);
   if (deadLetter) {

@@ -7,8 +7,8 @@ import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import type { DeadLetter, Queues } from '../stage/queues.ts';
 
 /**
- * Moves a dead-letter message back to its queue. Returns the reason if the message stays. The message is sent before it is
- * removed. An interruption may leave a copy, which the delivery function recognizes, but never loses a message.
+ * Moves a dead-letter message back to its queue, or returns the reason why the message stays. Sends the message before
+ * removing it, so an interruption never loses a message. It may leave a copy, which the delivery function recognizes.
  */
 export async function moveDeadLetter(
   queues: Pick<Queues, 'send' | 'remove'>,
@@ -59,8 +59,8 @@ export function destinationOf({ origin, body }: DeadLetter): Destination | { rea
 }
 
 /**
- * Returns the reason if SQS rejected only this message. For example, a message may be too large with the attributes of
- * its origin.
+ * Returns the reason if SQS rejected only this message. For example, the attributes that describe its origin may make it
+ * too large.
  */
 function rejectionOf(error: unknown): string | undefined {
   const isRejected =

@@ -14,8 +14,8 @@ interface RedriveOptions {
 }
 
 /**
- * Moves dead-letter messages until there are no more, or the limit is reached. At the end, the other received messages
- * reappear.
+ * Moves dead-letter messages until the queue is empty or the limit is reached. At the end, the messages that were
+ * received but not moved become visible again.
  * @throws {CliError} if a requested message was not among the received messages.
  */
 export async function redrive(
@@ -68,7 +68,7 @@ export async function redrive(
     );
   }
   if (failures.length > 0) throw failures[0];
-  if (isInterrupted && (requested.size === 0 || missing.size > 0)) throw interrupted('redrive', missing); // otherwise, the rest can only be copies
+  if (isInterrupted && (requested.size === 0 || missing.size > 0)) throw interrupted('redrive', missing); // otherwise, only copies can remain
   warnOfOthers(readCount, warn);
   const after = await queues.countInFlight();
   const done = { moved: moved.size, kept: [...kept.values()] };

@@ -61,7 +61,7 @@ export async function cancelReplay(
 
 /**
  * Replays a range of deliveries for all webhooks of one account or of all accounts, and waits until all are queued. The
- * call can be repeated, because resent deliveries leave the requested state.
+ * call can be repeated, because resent deliveries are no longer in the requested state.
  * @throws {CliError} if the operator does not confirm.
  */
 export async function replayAll(

@@ -13,7 +13,7 @@ export interface Registration {
 export type WebhookView = ReturnType<typeof viewWebhook>;
 
 /**
- * Returns a webhook without secrets, with only the host of its URL. A suspension without a webhook has no other values.
+ * Returns a webhook with only the host of its URL and no secrets. For a suspension alone, webhook properties are empty.
  * @param slowSince - the time at which the attempts moved to the slow lane, if they did.
  */
 export function viewWebhook(found: Webhook | PendingSuspension, slowSince?: number) {

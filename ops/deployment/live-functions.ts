@@ -10,7 +10,7 @@ export interface LiveFunction {
   /** The name in Lambda. */
   readonly functionName: string;
   readonly version: number;
-  /** The other versions that receive traffic while CodeDeploy shifts it. */
+  /** The other versions that receive traffic during a CodeDeploy traffic shift. */
   readonly sharing: readonly number[];
   /** The version in the template of the last deployment. CodeDeploy starts the next deployment from this version. */
   readonly deployedVersion: number | undefined;

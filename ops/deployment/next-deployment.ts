@@ -1,8 +1,8 @@
 import type { StageStacks } from '../stage/stage-stacks.ts';
 
 /**
- * Returns the command for the deployment after `ops rollback`. `gradual=false` is necessary, because CodeDeploy starts from the version of
- * the last template and rejects a moved alias. The release has a number, because CloudFormation redeploys a commit only as a new release.
+ * Returns the command for the deployment after `ops rollback`. `gradual=false` is necessary, because CodeDeploy starts from the version in
+ * the last template and rejects a moved alias. The release has a number, because CloudFormation redeploys a commit only with a new label.
  */
 export function nextDeployment({ configuration, stacks }: Pick<StageStacks, 'configuration' | 'stacks'>): string {
   const releases = stacks.flatMap(

@@ -49,7 +49,7 @@ export interface Move {
 }
 
 /**
- * Points all aliases of a stage to the versions of a release, and removes their weights. The call can be repeated.
+ * Points all aliases of a stage to the versions of a release, and removes all traffic weights. The call can be repeated.
  * @throws {CliError} if no function has the release, a deployment is in progress, or an alias could not be moved.
  */
 export async function rollBack(task: AuditedTask, deployed: StageStacks, release: string) {

@@ -76,7 +76,7 @@ async function copy(task: AuditedTask, args: { table: string; restored: string }
       if (!isNamed(error, 'ConditionalCheckFailedException')) throw error;
     }
     if (item.kind !== 'encryption') return false;
-    // Another key has the generation of this key. With the lowest generation, this key decrypts but never becomes active.
+    // Another key already has this generation. A key with the lowest generation can decrypt but never becomes active.
     const keys = await readKeys(target.dynamo, stageTable, 'encryption');
     const generation = (keys[0]?.generation ?? 1) - 1;
     return keys.every(({ keyId }) => keyId !== item.keyId) && put({ ...item, generation });

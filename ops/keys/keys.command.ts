@@ -169,7 +169,7 @@ function incomplete({ target }: Pick<AuditedTask, 'target'>, { error, results, l
 interface Incomplete {
   readonly error: unknown;
   readonly results: readonly RotationResult[];
-  /** The kinds that are not or only partly rotated. */
+  /** The kinds that were not rotated, or only in part. */
   readonly left: readonly KeyKind[];
   readonly revoke: boolean;
 }

@@ -18,7 +18,7 @@ import { type LocalOptions, parseOptions, UsageError } from './options.ts';
  * @returns the exit code: 0 on success, 1 if the run failed, and 2 if the command line is invalid.
  */
 export async function runLocally(args: readonly string[]): Promise<number> {
-  // The run continues if the reader of the output closes it.
+  // The run continues if the program that reads the output closes it.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   const signal = listenForStop();
   try {

@@ -95,7 +95,7 @@ function makeCommand(defaultOutputsFile: string): Command {
     .exitOverride();
 }
 
-/** Converts an error of commander to a usage error of one line. Returns other errors unchanged. */
+/** Converts commander's error to a one-line usage error. Returns other errors unchanged. */
 function asUsageError(error: unknown): unknown {
   return error instanceof CommanderError
     ? new UsageError(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (--help shows the options)`)

@@ -61,7 +61,7 @@ export async function testStage({ target, recordResult }: AuditedTask, { timeout
 }
 
 /**
- * Replaces the client and the user of smoke tests, and deletes the previous ones. A running test fails.
+ * Replaces the client and the user of smoke tests, and deletes the previous ones. A test that is running fails.
  * @throws {CliError} for a local run, which has no stored credentials.
  */
 export async function rotateCredentials({ target, recordResult }: AuditedTask) {

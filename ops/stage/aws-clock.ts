@@ -20,8 +20,8 @@ export function makeAwsClock(machineClock: Clock) {
   }
 
   /**
-   * Corrects the clock from the `Date` header of a response, which is in whole seconds. The correction is the smallest that agrees
-   * with the response.
+   * Corrects the clock from the `Date` header of a response, which is in whole seconds. Applies the smallest correction that
+   * agrees with the header.
    * @param sentAt - the time of the request, by this machine's clock.
    */
   function adjust(date: string | undefined, sentAt: number): void {

@@ -69,7 +69,7 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The event-log functions that search for an id. */
+/** The functions of the event log that search for an id. */
 export type EventLog = Pick<ReturnType<typeof openEventLog>, 'retainedSince' | 'find'>;
 
 /** The accepted values of each field. Values must not contain a quotation mark. */

@@ -35,7 +35,7 @@ export type Queues = ReturnType<typeof openQueues>;
 /** The options for a pass through the dead-letter messages. */
 interface PassOptions {
   readonly interruption?: AbortSignal | undefined;
-  /** Resolves when the caller has finished its work on the messages of this pass. */
+  /** Resolves when the caller has processed the messages of this pass. */
   readonly settle?: () => Promise<unknown>;
 }
 
@@ -150,8 +150,8 @@ export function openQueues(target: Target) {
     },
 
     /**
-     * Receives each dead-letter message once, until the queue is empty or `limit` is reached. Hides the received messages
-     * from other programs until the end. Messages that were not removed then reappear.
+     * Receives each dead-letter message once, until the queue is empty or `limit` is reached. Hides received messages from
+     * other programs. When the iteration ends, messages that were not removed become visible again.
      * @throws {CliError} if messages reappear before all are received, and the reason for an interruption.
      */
     deadLetters: async function* (
@@ -197,8 +197,8 @@ export function openQueues(target: Target) {
     },
 
     /**
-     * Returns the approximate number of dead-letter messages in flight. SQS counts with a delay. The
-     * smaller count before and after a pass estimates the messages in other commands. They have none only if both are 0.
+     * Returns the approximate number of dead-letter messages in flight. SQS updates it with a delay. The smaller of the counts
+     * before and after a pass estimates how many messages other commands have in flight. They have none only if both are 0.
      */
     countInFlight: async () => (await readDepth(target, urlOf('DeadLetterQueueUrl'))).inFlight,
 
@@ -222,8 +222,8 @@ const maxBatch = 10;
 const callsAtOnce = 10;
 
 /**
- * Returns the visibility timeout for received dead-letter messages in seconds. It suffices for a few thousand messages, and
- * longer passes extend it. If the command is killed, the messages stay hidden for this time.
+ * Returns the visibility timeout for received dead-letter messages in seconds. It suffices for a few thousand messages.
+ * Longer passes extend it. If the command is killed, the messages stay hidden until the timeout ends.
  */
 function hiddenFor(count: number): number {
   return Math.min(Math.ceil(60 + count * secondsToReceive), maxHidden);
@@ -250,8 +250,8 @@ function fromMessage({ MessageId, Body = '', Attributes, MessageAttributes, Rece
 }
 
 /**
- * Returns the reason why a message was rejected. A message that SQS moved has attributes of its publisher, which may be
- * forged. Its reason is only trusted if the delivery function would reject the body.
+ * Returns the reason why a message was rejected. A message that SQS moved keeps its publisher's attributes, which may be
+ * forged. The attribute `reason` is trusted only if the delivery function would reject the body.
  */
 function rejectionReason(reason: string | undefined, body: string): RejectedMessage['reason'] | null {
   const isRejected = parseEventMessage(body, '', 'https://unused.example.com').outcome === 'rejected';

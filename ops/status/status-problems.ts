@@ -26,7 +26,7 @@ function backlogOf({ queue, waiting, inFlight, oldestSeconds }: QueueView, stage
 }
 
 /**
- * Returns whether a queue has too many or too old messages. CloudWatch reports the age of a message only until its third
+ * Returns whether a queue has too many messages or a message that is too old. CloudWatch reports the age of a message only until its third
  * receive. For queues other than the events queue, only waiting messages can be too old.
  */
 function isBehind({ queue, waiting, inFlight, oldestSeconds }: QueueView): boolean {

@@ -64,7 +64,7 @@ export function reportStatus(status: Status): Report {
   return { json: { ...status }, text: sections.join('\n\n') };
 }
 
-/** Returns the sentence for a status without problems, with the number of parts that were not or only partly read. */
+/** Returns the sentence for a status without problems, with the number of parts that were not read completely. */
 function noProblems(status: Status): string {
   const [unread, cutOff] = [isUnread, isCutOff].map(is => Object.values(status).filter(is).length);
   const where = unread || cutOff ? ' in the parts that were read' : '';

@@ -27,7 +27,7 @@ export async function batchDelete(
   }
 }
 
-/** Removes duplicates, because DynamoDB rejects a batch with duplicates. A list contains an item twice if the item moves. */
+/** Removes duplicates, because DynamoDB rejects a batch with duplicates. A list contains an item twice if the item moves during the read. */
 function withoutRepeats(keys: readonly ItemKey[]): readonly ItemKey[] {
   return [...new Map(keys.map(itemKey => [JSON.stringify(itemKey), itemKey])).values()];
 }

@@ -24,14 +24,14 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
     return Item && parseEntry(Item);
   }
 
-  /** Lists an account's webhooks, and suspensions without a webhook, by event. */
+  /** Lists an account's webhooks and suspensions without a webhook, sorted by event. */
   async function listOf(accountId: string): Promise<readonly (Webhook | PendingSuspension)[]> {
     const items = await readItemsOf(dynamo, table, accountId);
     return items.map(parseEntry);
   }
 
   /**
-   * Lists all webhooks, and suspensions without a webhook, by account and event.
+   * Lists all webhooks and all suspensions without a webhook, sorted by account and event.
    * @param onPage - receives the number of items read so far.
    */
   async function listAll(onPage: (read: number) => void): Promise<readonly (Webhook | PendingSuspension)[]> {
@@ -41,8 +41,8 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   }
 
   /**
-   * Lists the suspended and failing webhooks with a bounded scan of the table. An index would require a write for each
-   * attempt to an unreliable receiver.
+   * Lists the suspended and failing webhooks with a bounded scan of the table. An index would require an additional
+   * write for each attempt to an unreliable receiver.
    */
   function listUnhealthy(): Promise<FoundItems<Webhook | PendingSuspension>> {
     const filter = {

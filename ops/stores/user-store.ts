@@ -255,7 +255,7 @@ type Changes = { readonly [Name in keyof User]?: User[Name] | Expression };
 /** The change that ends every session of a user. */
 const endedSessions = { version: expression`version + ${1}` };
 
-/** Returns the condition that no other command has changed the user's address or status, or ended their sessions. */
+/** Returns the condition that no other command has changed the user's address or status, or ended the user's sessions. */
 function isUnchanged({ email, version, status }: User): Expression {
   return expression`email = ${email} AND version = ${version} AND status = ${status}`;
 }

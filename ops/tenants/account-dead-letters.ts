@@ -3,8 +3,8 @@ import { CliError } from '../stage/operator.ts';
 import { copyKey, type Queues } from '../stage/queues.ts';
 
 /**
- * Deletes the dead-letter messages that contain an account's id, and counts copies once. Messages that another command has in
- * flight stay; `inFlight` is their approximate number. `onRead` receives the numbers of read and deleted messages.
+ * Deletes the dead-letter messages that contain an account's id, and counts copies once. Does not delete messages that another
+ * command has in flight. `inFlight` is their approximate number. `onRead` receives the numbers of read and deleted messages.
  * @throws {CliError} if too many messages belong to other accounts. SQS stops returning messages once 120,000 are in flight.
  */
 export async function deleteDeadLetters(
@@ -33,7 +33,7 @@ export async function deleteDeadLetters(
 
 /**
  * Returns whether a message belongs to an account. The message may be an event, with or without an SNS or EventBridge
- * envelope, or a later attempt. An event belongs to its `id_conta`, even if the value is a number and caused the rejection.
+ * envelope, or a later attempt. An event belongs to the account in `id_conta`, even if it was rejected because the value is a number.
  */
 function belongsToAccount(body: string, account: string): boolean {
   const message = parseObject(body);

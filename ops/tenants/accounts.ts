@@ -19,8 +19,8 @@ import { deleteUserData } from './delete-user-data.ts';
 import { type ExportedKind, itemKinds, kindsWith } from './item-kinds.ts';
 
 /**
- * Exports all data of an account to a file, and returns the item count for each kind. Each line is a JSON object with
- * its `type`. The file omits password hashes, secrets and dead-letter messages. A complete file gets its final name.
+ * Exports all data of an account to a file, and returns the number of items of each kind. Each line is a JSON object with
+ * a `type`. Omits password hashes, secrets and dead-letter messages. Renames the file to its final name once it is complete.
  * @throws {CliError} if the file cannot be written, or the account has no data.
  */
 export async function exportAll({ target, progress }: Task, account: string, file: string) {
@@ -63,8 +63,8 @@ export async function exportAll({ target, progress }: Task, account: string, fil
 
 /**
  * Deletes all data of an account, including its dead-letter messages. Disables users first and deletes them
- * last, so that a killed run can be repeated. Waits for attempts in flight, which may store their deliveries after their
- * webhook is deleted. Responses without a delivery do not contain the account and expire 60 days after their attempt.
+ * last, so that a killed run can be repeated. Waits for attempts in flight, which may still store deliveries after
+ * the webhook is deleted. Responses without a delivery do not contain the account and expire 60 days after their attempt.
  * @throws {CliError} if the operator does not confirm, or the account has no data.
  */
 export async function deleteAll(
@@ -112,7 +112,7 @@ export async function deleteAll(
     await target.pause(wait, interruption).finally(() => interruption.throwIfAborted());
     await deleteDeliveries(target, items, count);
   }
-  await deleteOwn(target, items, count); // a consumer may have stored slowness in the meantime
+  await deleteOwn(target, items, count); // a consumer may have stored new slowness items in the meantime
   const onRead = (readCount: number, deleted: number) => {
     count('deadLetters', deleted - counts.deadLetters);
     progress(`Dead-letter messages read: ${readCount}`);

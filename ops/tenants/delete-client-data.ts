@@ -6,7 +6,7 @@ import { batchDelete } from '../stores/batch-delete.ts';
 
 /**
  * Deletes a client and its counter of failed logins. Disables the client first, so that no more logins are counted. Deletes
- * its record last, so that an interrupted deletion can be repeated. Returns `undefined` if the client does not exist or is
+ * the client last, so that an interrupted deletion can be repeated. Returns `undefined` if the client does not exist or is
  * bound to another account.
  */
 export async function deleteClientData(

@@ -24,8 +24,8 @@ interface ItemKind {
 const ofNoAccount = 'they do not belong to an account';
 
 /**
- * All kinds of items. `accounts export` writes them in this order, and `accounts delete` deletes them. A test runs all
- * stores and fails if an item has no kind.
+ * All kinds of items. `accounts export` writes them in this order, and `accounts delete` deletes them. A test writes items
+ * with all stores and fails if an item has no kind.
  */
 export const itemKinds = {
   deliveries: {

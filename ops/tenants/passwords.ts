@@ -52,8 +52,8 @@ export async function passwordProblem(password: string, minimumLength: number): 
 }
 
 /**
- * Returns whether a password, ignoring case, is a common password, or repeats one or a few characters. The list of zxcvbn-ts
- * is loaded on demand, and is not bundled into functions.
+ * Returns whether a password, ignoring case, is a common password, or repeats one or a few characters. The zxcvbn-ts list of
+ * common passwords is loaded on demand and is not bundled into functions.
  */
 async function isCommonPassword(password: string): Promise<boolean> {
   const { dictionary } = await import('@zxcvbn-ts/language-common');

@@ -90,7 +90,7 @@ async function isPossibleSessionOf(
 /** The number of sessions in one read, and the default limit. */
 const pageSize = 100;
 
-/** Returns the states of sessions. Reads each of their users and clients once. */
+/** Returns the states of sessions. Reads each user and client only once. */
 export async function inspectSessions(target: Target, sessions: readonly Session[]): Promise<SessionState[]> {
   const dynamo = target.dynamo;
   const [users, clients] = [requireOutput(target, 'UsersTable'), requireOutput(target, 'ClientsTable')];
@@ -122,6 +122,6 @@ function endOf(client: Client | undefined, user: User | undefined, session: Sess
   if (!user) return 'user_gone';
   const reason = sessionEndReason(client, user, session);
   if (reason !== 'session_ended') return reason;
-  // A new password, disabling or "sessions end" changes the user's version. A client's version also changes with its account.
+  // A new password, disabling the user or "sessions end" changes the user's version. A change of account changes the client's version.
   return user.version === session.userVersion ? 'ended_for_the_client' : 'ended_for_the_user';
 }

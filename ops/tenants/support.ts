@@ -21,8 +21,8 @@ interface SupportOptions {
 }
 
 /**
- * Serves the console for an hour with a read-only login, and then deletes the login. If the process is killed, the secret
- * of the login expires, and the next call deletes the login.
+ * Serves the console for an hour with a read-only login, and then deletes the login. If the process is killed, the login's
+ * secret expires, and the next call deletes the login.
  * @throws {CliError} if the account has neither users nor webhooks, or the port cannot be used.
  */
 export async function openSupport({ target, recordResult }: AuditedTask, options: SupportOptions): Promise<void> {

@@ -177,7 +177,7 @@ const setPassword = command('users set-password', {
     const { password, generatedPassword } = await choosePassword(task, generatePassword);
     const user = await store.setUserPassword(userId, password);
     if (!user) throw noUser(reference);
-    // Runs last to clear failures that were counted in the meantime. The address may have changed, too.
+    // Runs last to clear failures that were counted in the meantime, and uses the current address, which may have changed.
     await lockout.unlock(user.email).catch(error => {
       const why = describeError(error, target.unreachable);
       task.warn(`the password is changed, but the user may still be locked (${why}). Run "users unlock ${userId}".`);

@@ -92,7 +92,7 @@ export async function startEmulator(python: string, folder: string) {
     NODE_OPTIONS: localhostNames,
   };
   const inventory = makeInventory(settings);
-  /** Maps a name of the emulated Internet to the emulator. No other program may write the hosts file at the same time. */
+  /** Maps a name in the emulated Internet to the emulator. No other program may write the hosts file at the same time. */
   const mapHost = (name: string) => {
     const hosts = JSON.parse(readFileSync(hostsFile, 'utf8'));
     writeFileSync(hostsFile, JSON.stringify({ ...hosts, [name]: `http://127.0.0.1:${port}` }));

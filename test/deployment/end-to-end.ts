@@ -15,7 +15,7 @@ export const trialValues = {
 };
 const attempts = trialValues.retrySchedule.split(',').length + 1;
 
-/** Additional values for a stage with scheduled smoke tests. Their receiver is in the emulated Internet of the functions. */
+/** Additional values for a stage with scheduled smoke tests. Their receiver is in the functions' emulated Internet. */
 export const smokeValues = { smokeReceiverUrl: 'https://receiver.example.com/smoke', smokeSchedule: '12h' };
 
 /** Runs the end-to-end tests against a deployed stage with `trialValues`. Exactly the tests that `emulator-differences.ts` lists must fail. */

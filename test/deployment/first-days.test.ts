@@ -80,7 +80,7 @@ step('prod: an alarm notifies the topic of its severity only when it fires', asy
   };
   const withoutData = MetricAlarms.filter(({ TreatMissingData }) => TreatMissingData === 'breaching');
   const others = MetricAlarms.filter(alarm => !withoutData.includes(alarm));
-  // After a first deployment, CloudWatch changes the alarm states in this order.
+  // After the first deployment, CloudWatch changes the alarm states in this order.
   await change(withoutData, 'ALARM');
   await change(others, 'OK');
   await change(withoutData, 'OK');

@@ -45,8 +45,8 @@ export function makeInventory(settings: ClientSettings) {
   }
 
   /**
-   * Returns the tables, queues, log groups, keys, topics, functions and parameters of all stacks as `KIND NAME`. The values change if a
-   * table, queue, log group or key is replaced under the same name. Keys that are pending deletion are excluded.
+   * Returns the tables, queues, log groups, keys, topics, functions and parameters of all stacks as `KIND NAME`. A table, queue, log
+   * group or key that is replaced under the same name has a different value. Keys that are pending deletion are excluded.
    */
   async function identities(): Promise<ReadonlyMap<string, string>> {
     const identities = new Map<string, string>();

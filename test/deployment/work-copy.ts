@@ -4,7 +4,7 @@ import path from 'node:path';
 import { root, runNode } from '../support/run-node.ts';
 
 /**
- * Copies the files of this tree that Git tracks or would add, with uncommitted changes, and links `node_modules`. Tests change the copy.
+ * Copies all files in this tree except those that Git ignores, with uncommitted changes, and links `node_modules`. Tests change the copy.
  *
  * @param environment - the environment variables for every command, with the address and credentials of an emulator
  */

@@ -244,7 +244,7 @@ describe.each(['token', 'revoke', 'introspect'] as const)('/oauth/v1/%s rejects'
 
   const send = async ({ method = 'POST', query, headers = formType, body = '' }: Request) => {
     const text = typeof body === 'object' && !(body instanceof Uint8Array) ? encode(body) : body;
-    // Bytes, because fetch would add a content type to a string.
+    // The body is bytes, because fetch would add a content type for a string.
     const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
     const url = `${authUrl}/oauth/v1/${endpoint}${query === undefined ? '' : `?${query}`}`;
     const response = await fetch(url, { method, headers, ...(method !== 'GET' && { body: bytes }) });
@@ -277,7 +277,7 @@ describe.each(['token', 'revoke', 'introspect'] as const)('/oauth/v1/%s rejects'
   });
 });
 
-it('the tables contain every error case of a form', () => {
+it('the tables contain every error case of the form endpoints', () => {
   const tested = Object.keys({ ...shared, ...cases.token, ...cases.revoke, ...cases.introspect });
   const others = ['client_rate_limit', 'dependency_unavailable', 'internal_error']; // unit tests cover these cases
   const ofPaths = ['method_not_get', 'not_found']; // requests.e2e.test.ts covers these cases

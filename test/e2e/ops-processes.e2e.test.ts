@@ -10,7 +10,7 @@ import { newAccount } from '../support/e2e-service.ts';
 import { run } from '../support/e2e-target.ts';
 import { passwordHashing } from '../support/password-hashing.ts';
 
-// test/unit/ops tests the commands in the test process. These tests run the commands in a separate process, like an operator does.
+// test/unit/ops tests the commands in the test process. These tests run the commands in a separate process, as an operator does.
 it.each([
   ['users', 'disable', 'nobody'],
   ['--json', 'keys', 'rotate', '--revoke'],

@@ -70,7 +70,7 @@ describeWith(['names', 'schedule'], 'a delivery', () => {
   });
 
   it.concurrent('does not connect to an address that is not public', async () => {
-    // The name resolves to a public address at the registration, and then to a server on this machine.
+    // The name resolves to a public address during registration, and then to a server on this machine.
     let connections = 0;
     const server: Server = createServer(socket => {
       connections += 1;

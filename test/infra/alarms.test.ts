@@ -185,7 +185,7 @@ describe('the topics for pages and tickets', () => {
   });
 });
 
-// Bug: for a 503 from {base_url}, the message mentioned an alarm that could not fire, and a query that did not show the cause.
+// Bug: the message about a 503 from {base_url} named an alarm that could not fire and a query that did not show the cause.
 it('the messages of the smoke test refer only to existing alarms and saved queries', () => {
   const source = read('lambdas/smoke/smoke-test.ts');
   const usedQueries = source.match(/(?<=")[a-z]+\/[a-z ]+(?=")/g) ?? [];

@@ -125,7 +125,7 @@ function statisticsOf({ Metrics, Namespace = '', MetricName = '', Dimensions = [
 }
 
 /**
- * Evaluates the metric math in the templates. This `FILL` leaves a series without values empty, because CloudWatch does not document the case.
+ * Evaluates the metric math in the templates. This `FILL` leaves a series without values empty. CloudWatch does not document that case.
  *
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
  */

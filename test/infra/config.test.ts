@@ -63,7 +63,7 @@ describe('the configuration of a stage', () => {
 });
 
 describe('the stage value', () => {
-  it('retrySchedule has by default 9 waits over 3 days', () => {
+  it('retrySchedule has 9 waits over 3 days by default', () => {
     const { retrySchedule } = prod();
     expect(retrySchedule).toHaveLength(9);
     expect(retrySchedule.reduce((sum, wait) => sum + wait) / 3_600_000).toBeCloseTo(75.6, 1);
@@ -78,7 +78,7 @@ describe('the stage value', () => {
     expect(maxAge - maxRetryAfter).toBe(9 * 86_400_000);
   });
 
-  it('passwordMinimumLength is 15 by default, and at least 8', () => {
+  it('passwordMinimumLength is 15 by default and must be at least 8', () => {
     const minimumOf = (passwordMinimumLength?: number) =>
       dev(passwordMinimumLength === undefined ? {} : { passwordMinimumLength }).passwordMinimumLength;
     expect([minimumOf(), minimumOf(8), minimumOf(256)]).toEqual([15, 8, 256]);

@@ -63,7 +63,7 @@ describe('every function', () => {
     }
   });
 
-  it('has a role with the stage and Region in its path, for the check of preflight', () => {
+  it('has a role with the stage and Region in its path, which preflight checks', () => {
     const roles = new Map(resourcesOf(stage, 'AWS::IAM::Role'));
     for (const [id, { Properties }] of functions)
       expect(roles.get(Properties.Role['Fn::GetAtt'][0])?.Properties.Path, id).toBe('/emissor/prod/sa-east-1/');

@@ -111,7 +111,7 @@ describe('CodeDeploy', () => {
 });
 
 describe('the pre-traffic hook', () => {
-  it('exists once per stack with the versions to check, and each alias depends on it', () => {
+  it('exists once in each stack with functions, lists the versions to check, and is a dependency of each alias', () => {
     expect(hooks).toHaveLength(4);
     const checked = hooks.flatMap(([hookId, { Properties }]) =>
       Properties.Environment.Variables.VERSIONS['Fn::Join'][1].map(
@@ -187,7 +187,7 @@ describe('the alarms of a gradual release', () => {
     }
   });
 
-  // Bug: the alarm of a failing version stayed active after the update for the fixed version. CodeDeploy does not start a deployment
+  // Bug: the alarm for a failing version stayed active when the fixed version was deployed. CodeDeploy does not start a deployment
   // while an alarm is active.
   it('are replaced with each version', () => {
     const docsUrl = 'https://docs.emissor.com.br/'; // an environment variable of two functions
@@ -201,7 +201,7 @@ describe('the alarms of a gradual release', () => {
   });
 });
 
-// A trigger for each version would invoke an earlier version during a rollback of the stack, and a failure would block the rollback.
+// A trigger for each version would invoke an earlier version during a stack rollback. Its failure would block the rollback.
 it('only the first deployment creates the first keys, and the log of its trigger is deleted with the stack', () => {
   const triggers = ofType('Custom::Trigger').map(([, { Properties }]) => Properties);
   expect(triggers).toMatchObject([{ ExecuteOnHandlerChange: false, InvocationType: 'RequestResponse' }]);

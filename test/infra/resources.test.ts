@@ -48,7 +48,7 @@ describe('a stateful resource', () => {
         expect([DeletionPolicy, UpdateReplacePolicy], id).toEqual(['Delete', 'Delete']);
   });
 
-  it('that is a KMS key is multi-Region and rotates', () => {
+  it('is multi-Region and rotates if it is a KMS key', () => {
     expect(propertiesOf(prod.Data, 'AWS::KMS::Key').Key).toMatchObject({ MultiRegion: true, EnableKeyRotation: true });
   });
 });

@@ -78,7 +78,7 @@ describe('every route', () => {
     expect([...routesOf(stack).keys()]).toEqual([...paths, ...(stack === 'Delivery' ? [] : ['$default'])]);
   });
 
-  // API Gateway rejects two names for a variable at the same level (409, "conflicting variable"). A greedy variable matches all levels.
+  // API Gateway rejects different variable names at the same level (409, "conflicting variable"). A greedy variable matches all levels.
   it('uses the same variable name as other routes at the same level', () => {
     const names = new Map<string, string>();
     for (const key of [...routesOf('Webhooks').keys(), ...routesOf('Delivery').keys()]) {

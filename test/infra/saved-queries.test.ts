@@ -67,8 +67,8 @@ describe('saved queries', () => {
     expect(runbook).toContain('`one request`');
   });
 
-  // Bug: the queries did not show why a store was throttled, and for which account, although the runbook refers to both. Fields of
-  // causes were also missing. The error from a failed sweep only wraps its cause, so its row showed only "Error".
+  // Bug: the queries did not show the cause of throttling and the account, although the runbook refers to both. The fields of causes
+  // were also missing. The error from a failed sweep only wraps its cause, so its row showed only "Error".
   it.each(['auth', 'webhooks', 'delivery'] as const)('of %s show the cause of throttling and the account', area => {
     const throttled = { name: 'ThrottlingException', $metadata: { httpStatusCode: 400 } };
     const { cause } = describeError(new Error('It failed.', { cause: Object.assign(new Error(), throttled) }));

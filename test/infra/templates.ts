@@ -28,8 +28,8 @@ export interface Resource {
 const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'));
 
 /**
- * Creates a CDK app with the project's feature flags and without bundling, in a directory that the set-up removes. By default, only a full
- * run validates templates, because CloudFormation validation takes half of the synthesis time.
+ * Creates a CDK app with the project's feature flags and without bundling. The set-up removes its output directory. By default, only a
+ * full run validates templates, because CloudFormation validation takes half of the synthesis time.
  */
 export const makeApp = ({ validated = isFull } = {}): App =>
   new App({

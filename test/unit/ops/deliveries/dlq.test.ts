@@ -174,7 +174,7 @@ describe('ops dlq redrive', () => {
     expect(await operated.receive('events')).toHaveLength(2);
   });
 
-  it('receives the messages of a killed command, and messages behind those that stay', async () => {
+  it('receives messages that a killed command hid, and messages behind those that stay', async () => {
     // The fake time ends at the real time, because a command warns about a wrong clock.
     vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: Date.now() - 122_000 });
     for (let index = 0; index < 10; index += 1) await put(`no JSON ${index}`);
@@ -206,7 +206,7 @@ describe('ops dlq show', () => {
   });
 });
 
-// A command makes its received messages visible again when it ends in any way.
+// However a command ends, it makes the messages that it received visible again.
 describe('an interrupted command', () => {
   const continues = (command: string) => ` Run ${command} to continue with the others.`;
   const repeat = continues('the same command again');

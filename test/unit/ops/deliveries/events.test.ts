@@ -98,7 +98,7 @@ describe('an event with a delivery', () => {
     expect(found.logSince).toBeUndefined();
   });
 
-  it('has a reason with the time at which its receiver became slow', async () => {
+  it('has a reason that shows when its receiver became slow', async () => {
     const { why } = await find({ delivery: waiting, webhook: active, slowSince: noon });
     expect(why).toMatch(/Its receiver has been slow since 2026-11-20T12:00:00\.000Z, /);
   });

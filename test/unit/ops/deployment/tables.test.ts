@@ -49,7 +49,7 @@ it('restores an encryption key with the lowest generation if its generation is t
   await stop();
 });
 
-it('restores a credential only if its user still has the address', async () => {
+it('restores a credential only if its user still has that address', async () => {
   const { json, run, put, items, createUser, database, stop } = await startOperatedTables();
   const restored = await makeRestored(database, 'Credentials');
   const create = async (name: string) => (await createUser('acme', `${name}@acme.example`)).userId;
@@ -72,7 +72,7 @@ it('restores a credential only if its user still has the address', async () => {
   await stop();
 });
 
-it('copies only missing items, and nothing when it is repeated', async () => {
+it('copies only missing items, and copies none when it is repeated', async () => {
   const { json, put, items, database, stop } = await startOperatedTables();
   const restored = await makeRestored(database, 'Clients');
   const numbered = (name: string, count: number, more: object = {}) =>

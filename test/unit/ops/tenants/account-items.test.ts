@@ -47,8 +47,8 @@ const aReplay = (id: string): Replay => ({
 });
 
 /**
- * Runs each file that writes items, for all kinds of an account's items. The linter requires every such file here
- * (`lint/item-writers.grit`), because exports and deletions could miss the items of other files.
+ * Writes all kinds of an account's items. The linter requires every file that writes items here
+ * (`lint/item-writers.grit`), because exports and deletions could miss the items from other files.
  */
 const writers: Readonly<Record<string, () => Promise<unknown>>> = {
   'stores/client-store.ts': async () => {
@@ -63,7 +63,7 @@ const writers: Readonly<Record<string, () => Promise<unknown>>> = {
     const owner = { userId, clientId, accountId: account, userVersion: 1, clientVersion: 1, scope: '' };
     const used = { counter: 1, keyId: 'key', createdAt: time, rotatedAt: time };
     const ends = { idleExpiresAt: time + 60_000, absoluteExpiresAt: time + 60_000 };
-    // The number of sessions exceeds one batch of deletions.
+    // There are more sessions than fit in one batch of deletions.
     for (let at = 0; at < 60; at++)
       await sessions.createSession({ sessionId: `${userId}-${at}`, ...owner, ...used, ...ends });
   },

@@ -5,7 +5,7 @@ import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { makeClientStore } from '../../../../ops/stores/client-store.ts';
 import { startOperatedTables } from '../../../support/operated-tables.ts';
 
-// A client has one or two valid secrets (docs/tokens.md). Only changing its account, `disable` and `delete` end its sessions.
+// A client has one or two valid secrets (docs/tokens.md). Only `disable`, `delete` and a change of account end its sessions.
 
 const operated = await startOperatedTables();
 afterAll(() => operated.stop());

@@ -215,7 +215,7 @@ describe('ops users import', async () => {
     expect(await run(texts)).not.toHaveProperty('warning');
   });
 
-  it('treats an address in any spelling as taken once an earlier line has created its user', async () => {
+  it('treats every spelling of an address as taken once an earlier line has created the user', async () => {
     const emails = ['twice@example.com', ' TWICE@example.com', 'twice@Example.com '];
     expect(await run(emails.map(email => userLine(email)))).toMatchObject({ created: 1, existing: 2 });
     const two = [userLine('two@example.com'), userLine('two@example.com', { account: 'bolt' })];

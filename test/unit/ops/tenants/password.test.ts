@@ -32,7 +32,7 @@ describe('a password that an operator sets', () => {
     expect(await passwordProblem(password, 15)).toBeUndefined();
   });
 
-  it('may be shorter if the stage allows it, but not common', async () => {
+  it('may be shorter if the stage allows it, but must not be common', async () => {
     expect(await passwordProblem('k7#mQ2vT', 8)).toBeUndefined();
     expect(await passwordProblem('k7#mQ2v', 8)).toContain('at least 8');
     expect(await passwordProblem('password1', 8)).toContain('too common');
