@@ -256,7 +256,7 @@ function repeated(count: cloudwatch.Metric): AlarmRule {
   return { metric: count.with({ statistic: 'Sum', period: minute }), periods: 3, among: 15 };
 }
 
-/** Returns a rule that fires on the first occurrence. Strangers can cause more occurrences, so those within 15 minutes send no e-mail. */
+/** Returns a rule that fires on the first occurrence. Anyone can cause further occurrences, so those within 15 minutes send no e-mail. */
 function once(count: cloudwatch.Metric): AlarmRule {
   return { metric: count.with({ statistic: 'Sum', period: minute }), among: 15 };
 }

@@ -47,9 +47,9 @@ export const stageValues = z.object({
   tags: tags.prefault({}),
 
   /**
-   * The ARNs of publishers without the managed policy. Roles and users of other accounts must exist, because AWS rejects policies with
+   * The ARNs of publishers without the managed policy. Roles and users in other accounts must exist, because AWS rejects policies with
    * missing principals. SNS topics need raw message delivery. EventBridge rules must be in the stage's account and target the events
-   * queue directly, because a rule of another account sends with a role.
+   * queue directly, because a rule in another account sends with a role.
    */
   publishers: list(publisherArn, 100).prefault([]),
   /**
@@ -82,14 +82,14 @@ export const stageValues = z.object({
   passwordMinimumLength: count(8, 256).prefault(15),
 
   /**
-   * The waits between attempts, before jitter. Their sum is at most 9 days. A list of n waits allows n + 1 attempts. `Retry-After` extends a wait to at
-   * most 1 day. A delayed delivery ends 10 days after its event, even if waits remain.
+   * The waits between attempts, before jitter. Their sum is at most 9 days. A list of n waits allows n + 1 attempts. `Retry-After` extends
+   * a wait to at most 1 day. A delayed delivery ends 10 days after its event, even if waits remain.
    */
   retrySchedule: waitList(duration('100ms', '7d'), 30).prefault('5s,5m,30m,2h,5h,10h,14h,20h,24h'),
   /** The timeout of a delivery attempt, from DNS resolution to the last response header. */
   attemptTimeout: duration('100ms', '20s').prefault('15s'),
 
-  /** The maximum number of registrations (`POST`) and replacements (`PUT`) of webhooks by an account in a minute. */
+  /** The maximum number of webhook registrations (`POST`) and replacements (`PUT`) per account and minute. */
   registrationLimit: count(1, 1_000_000).prefault(30),
 
   /**

@@ -40,7 +40,7 @@ export function addStage(app: App, configuration: StageConfiguration, release: s
   const smoke = hasSmokeStack(configuration)
     ? [new SmokeStack(app, name('Smoke'), { ...props(), ...unprotected, data, eventsQueue: delivery.eventsQueue })]
     : [];
-  // `ops status` compares the versions, because a deployment that fails halfway leaves stacks at two versions.
+  // `ops status` compares the versions, because a failed deployment can leave the stacks at different versions.
   for (const stack of [data, auth, webhooks, delivery, ...smoke])
     new CfnOutput(stack, 'ServiceVersion', { value: version });
   // CloudFormation does not pass the stack's tags to the replicas of a global table.

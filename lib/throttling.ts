@@ -12,7 +12,7 @@ export function limitsOf({ stage }: Pick<StageConfiguration, 'stage'>, throttle:
   return stage === 'local' ? { rateLimit: 10_000, burstLimit: 5_000 } : limits[throttle];
 }
 
-/** The limits of all routes add up to at most half of the lowest regional account quota. An infrastructure test checks the sum. */
+/** The sum of all routes' limits is at most half of the lowest regional account quota. An infrastructure test checks the sum. */
 const limits: Readonly<Record<ThrottleClass, RouteLimits>> = {
   token: { rateLimit: 300, burstLimit: 150 },
   auth: { rateLimit: 100, burstLimit: 40 },

@@ -40,7 +40,7 @@ export function finding<Case extends FindingCase>(
 }
 
 /**
- * Returns the message of a zod check, which `findingOf` converts to a finding. It contains one line per language, because zod supports
+ * Returns the message of a zod check. `findingOf` converts it to a finding. The message has one line per language, because zod supports
  * only a single text. The lines must not contain placeholders.
  */
 export function message({ en, pt }: FindingCase & { readonly code: 'invalid_value' }): string {

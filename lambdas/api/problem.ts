@@ -24,8 +24,8 @@ export const problemTitles = {
 } as const satisfies Record<number, Texts>;
 
 /**
- * A table of {base_url} errors, by case. The message of a case explains the error and its correction. The default code is the name
- * of the case. Messages never repeat secrets. `{name}` is a placeholder for a value.
+ * A table of {base_url} errors, by case. The message of a case explains the error and how to correct it. The default code is the
+ * name of the case. Messages never repeat secrets. `{name}` is a placeholder for a value.
  */
 export type ProblemTable = Readonly<Record<string, ProblemCase>>;
 
@@ -53,8 +53,8 @@ export class Problem extends Error {
   }
 
   /**
-   * Returns the function that creates a table's problems. The linter allows this call only in the modules around the handlers. They
-   * pass the function to a handler, limited to the names that its operation lists.
+   * Returns the function that creates a table's problems. The linter allows this call only in the modules that pass the
+   * function to a handler. They limit it to the names that the handler's operation lists.
    */
   static from<Table extends Record<keyof Table, ProblemCase>>(table: Table) {
     return function problem<Case extends keyof Table & string>(

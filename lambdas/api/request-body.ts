@@ -7,7 +7,7 @@ export function assertBodySize(bytes: Buffer, makeProblem: MakeProblem<'payload_
 }
 
 /**
- * Parses a request's JSON body. Requires the JSON media type, at most 16 KiB, UTF-8, valid JSON and unique top-level names. Errors never quote it.
+ * Parses a JSON body of at most 16 KiB. Requires the JSON media type, UTF-8 and unique top-level names. Errors never quote the body.
  *
  * @param isOptional - true if a missing body or `null` is treated as `{}`. Generated clients send `null` for a missing body.
  * @throws {Problem} 415, 413 or 400, in this order.

@@ -102,7 +102,7 @@ export function allowedMethods({ methods }: Resource): string {
     .join(', ');
 }
 
-/** Returns a response whose JSON body has the type of its schema, which also describes it in the OpenAPI document. */
+/** Returns a response with a JSON body. The schema determines its type, and also describes it in the OpenAPI document. */
 export function jsonResponse<Schema extends z.ZodMiniType = never>(
   statusCode: number,
   body: NoInfer<z.output<Schema>>,

@@ -67,7 +67,7 @@ export type OAuthCase = keyof typeof oauthCases;
 export type FormCase = keyof typeof formCases | 'method_not_post';
 
 /**
- * A table of OAuth endpoint errors, by name. A code is from RFC 6749 section 5.2 if that section defines one for the case.
+ * A table of OAuth endpoint errors, by name. If RFC 6749 section 5.2 defines a code for an error, the error has that code.
  * Descriptions are plain ASCII and never repeat input.
  */
 export type OAuthTable = Readonly<Record<string, OAuthRow>>;

@@ -6,7 +6,7 @@ export type HttpRequest = APIGatewayProxyEventV2;
 /** A response to an HTTP API (payload format 2.0). */
 export type HttpResponse = APIGatewayProxyStructuredResultV2 & { readonly [isRejection]?: true };
 
-/** Marks a response that rejects an invalid request, which is not a service fault, regardless of its status. JSON omits symbols. */
+/** Marks the rejection of an invalid request. Regardless of its status, it is not a service fault. JSON omits symbols. */
 export const isRejection: unique symbol = Symbol('isRejection');
 
 /** Returns the unchanged bytes of the body. HTTP APIs encode forms as base64. */

@@ -25,7 +25,7 @@ interface Argon2Cost {
   readonly tagLength: number;
 }
 
-/** The implementation of Node.js. */
+/** The implementation in Node.js. */
 export const systemKeyDerivation: KeyDerivation = {
   argon2: (algorithm, message, cost) => settled(done => argon2(algorithm, { message, ...cost }, done)),
   pbkdf2: (message, salt, iterations, length, hash) =>

@@ -92,7 +92,7 @@ export function makeKeyring({
   }
 
   /**
-   * Returns the unwrapped key, which is the private key for `signing`. The first call unwraps the key with `kms:Decrypt`, and the reader caches
+   * Returns the unwrapped key. For `signing`, this is the private key. The first call unwraps it with `kms:Decrypt`, and the reader caches
    * it permanently. The infrastructure grants access by kind (`allowUse`).
    */
   function open(key: KeyringKey): Promise<KeyObject> {

@@ -6,8 +6,8 @@ export type Log = Readonly<Record<'info' | 'warn' | 'error', (message: LogName, 
 
 /**
  * Creates the log of a function, which has one JSON object per line. Lines are billed by size, so they omit the function and the version,
- * which the log group and the stream contain. Only warnings and errors contain the invocation id. Every line contains the request id, which
- * the caller also receives. `LOG_LEVEL` is the minimum level (ADR 14).
+ * which the names of the log group and the stream contain. Only warnings and errors contain the invocation id. Every line contains the
+ * request id, which the caller also receives. `LOG_LEVEL` is the minimum level (ADR 14).
  */
 export function makeLog(service: string, now: Clock) {
   const minRank = ranks[process.env.LOG_LEVEL ?? ''] ?? 0;

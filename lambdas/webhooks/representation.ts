@@ -26,7 +26,7 @@ export const webhookRecord = z.object({
   motivo_suspensao: z.nullable(z.enum(Object.values(wireReasons))),
   /** The start of the failures if every attempt since then has failed. */
   falhando_desde: z.nullable(z.iso.datetime()),
-  /** The time since which the event has used the slow lane. A new registration does not change it. */
+  /** The start of the event's current time in the slow lane. A new registration does not change it. */
   lento_desde: z.nullable(z.iso.datetime()),
   /** The replaced signing secrets that still sign, newest first. */
   segredos_anteriores: z.array(replacedSecret),
@@ -40,7 +40,7 @@ export type WebhookRecord = z.infer<typeof webhookRecord>;
 /**
  * Returns the record of a stored webhook. `now` determines which replaced secrets still sign.
  *
- * @param slowSince - the time since which the event has used the slow lane, if it does.
+ * @param slowSince - the time at which the event moved to the slow lane, if it uses this lane.
  */
 export function toWebhookRecord(stored: Webhook, slowSince: number | undefined, now: number): WebhookRecord {
   return {

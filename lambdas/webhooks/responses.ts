@@ -3,7 +3,7 @@ import { webhookRecord } from './representation.ts';
 import { eventNameSchema } from './webhook.ts';
 
 /*
- * The responses of the webhooks API, in addition to a webhook's record. Functions import only the types. The schemas are for the OpenAPI
+ * The responses of the webhooks API, except a webhook's record. Functions import only the types. The schemas are for the OpenAPI
  * document and for clients.
  */
 

@@ -23,5 +23,5 @@ export function makeRetryChange({ pause, random }: { readonly pause: Pause; read
 /** A try fails only if another change succeeds, so 10 concurrent changes need at most 10 tries. */
 const maxTries = 10;
 
-/** The upper bounds of the first wait and of every wait, in milliseconds. All waits together take at most 2.6 s. */
+/** The upper bounds of the first wait and of every wait, in milliseconds. The sum of all waits is at most 2.6 s. */
 const [firstWait, maxWait] = [20, 500];

@@ -29,14 +29,14 @@ import { authorizationBinding, type EventName, secretBinding, type Webhook } fro
 import type { WebhookStore } from './webhook-store.ts';
 
 /**
- * Returns, for each of at most 100 events, the time since which the event has used the slow lane, in milliseconds since the epoch. Returns
- * `undefined` for an event that does not use the slow lane.
+ * Returns the time at which each event moved to the slow lane, in milliseconds since the epoch, or `undefined` if the event does not use
+ * this lane. Accepts at most 100 events.
  */
 export type ReadSlowSince = (
   events: readonly { readonly accountId: string; readonly eventName: EventName }[],
 ) => Promise<readonly (number | undefined)[]>;
 
-/** Returns the events of the past 30 days for which an account had no webhook. Values are their latest times in milliseconds since the epoch. */
+/** Returns an account's events of the past 30 days that had no webhook. The values are their latest times (milliseconds since the epoch). */
 export type ReadUnregisteredEvents = (accountId: string) => Promise<ReadonlyMap<EventName, number>>;
 
 export function makeWebhookHandlers(dependencies: {

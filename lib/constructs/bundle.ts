@@ -45,7 +45,7 @@ export type HandlerBundle = ReadonlyMap<string, string | Uint8Array>;
  */
 export function bundleHandlers(entries: readonly string[], sourceMaps = false): ReadonlyMap<string, HandlerBundle> {
   mkdirSync(join(root, '.local'), { recursive: true });
-  const directory = mkdtempSync(join(root, '.local/bundles-')); // inside the project, because esbuild searches the parent folders for packages
+  const directory = mkdtempSync(join(root, '.local/bundles-')); // in the project, because esbuild searches the parent folders for packages
   try {
     const handlers = joinOwnCode(entries, directory, sourceMaps);
     const packages = bundlePackages([...new Set(handlers.flatMap(({ deferred }) => deferred))]);

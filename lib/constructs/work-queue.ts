@@ -11,7 +11,7 @@ export interface WorkQueueProps extends QueueProps {
 }
 
 /**
- * A standard queue for one consumer. The visibility timeout is only 1 minute, so messages of a crashed process reappear soon. The
+ * A standard queue for one consumer. The visibility timeout is only 1 minute, so messages that a crashed process received reappear soon. The
  * retention period is the maximum, so messages survive days without a consumer. A message's age does not restart when SQS moves the
  * message to the dead-letter queue.
  */
@@ -51,5 +51,5 @@ const retentionPeriod = Duration.days(14);
 /** The maximum message size. It is 8 KiB less than SQS's limit of 1 MiB, which leaves space for the reason in a dead-letter message. */
 const maxMessageSizeBytes = 1_048_576 - 8_192;
 
-/** The number of receives before SQS moves a message. It is high, because consumers repeatedly receive messages during an outage of the tables. */
+/** The number of receives before SQS moves a message. It is high, because consumers receive messages repeatedly during a table outage. */
 const maxReceiveCount = 1_000;

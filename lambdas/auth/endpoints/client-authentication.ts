@@ -38,7 +38,7 @@ export function makeClientAuthentication({
     }
     const client = parseClient(records.client);
     if (client) auditContext.clientId = client.clientId;
-    const secret = matchingSecret(client, credentials.clientSecret, now()); // runs before any rejection, so that timing does not reveal the reason
+    const secret = matchingSecret(client, credentials.clientSecret, now()); // before any rejection, so timing does not reveal the reason
     if (!client) throw authenticationError('client_unknown', makeError);
     if (!secret) throw authenticationError('client_secret_wrong', makeError);
     if (client.status !== 'enabled') throw authenticationError('client_disabled', makeError);

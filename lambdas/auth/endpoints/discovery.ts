@@ -60,7 +60,7 @@ function publicJwk({ keyId, algorithm, publicKey }: KeyringKey): KeySet['keys'] 
   return [jwk as KeySet['keys'][number]]; // Node's type combines the members of all key types
 }
 
-/** Returns the authorization server metadata (RFC 8414 section 2). It lists no response types, as there is no authorization endpoint. */
+/** Returns the authorization server metadata (RFC 8414 section 2). Without an authorization endpoint, there are no response types. */
 function metadata(issuer: string): ServerMetadata {
   return {
     issuer,

@@ -92,7 +92,7 @@ export function makePasswordGrant({
     return response;
   }
 
-  /** Verifies the password and reads the user. Counts a rejected login. During a lock, computes no hash and counts nothing. @throws {OAuthError} */
+  /** Verifies the password, reads the user and counts a rejected login. During a lock, does not hash or count. @throws {OAuthError} */
   async function authenticateUser(
     { password, lockoutKey }: PasswordParameters,
     failures: Failures,

@@ -9,8 +9,8 @@ import { writeRefreshToken } from '../sessions/refresh-token.ts';
 import type { Session } from '../sessions/session.ts';
 
 /**
- * Makes all calls that can fail during the issuance of tokens. The caller stores or rotates the session afterwards. In the reverse order,
- * a 503 would invalidate the refresh token that the client needs for its retry.
+ * Makes all calls that can fail while tokens are issued. The caller stores or rotates the session afterwards. Otherwise, a call that fails
+ * after the rotation would leave the client without a current refresh token.
  */
 export type PrepareTokens = (subject: TokenSubject) => Promise<PreparedTokens>;
 

@@ -42,7 +42,7 @@ export function makeRefreshTokenGrant({
   return { prepare };
 
   async function prepare(parameters: Parameters, makeError: MakeGrantError): Promise<PreparedGrant> {
-    const startedAt = now(); // the token is checked at this time, regardless of later delays
+    const startedAt = now(); // the token must be usable at this time, regardless of later delays
     const presented = requireParameter(parameters, 'refresh_token', refreshTokenRule, makeError);
     const requestedScopes = requestedScope(parameters, makeError);
     const token = await verifyRefreshToken(presented);

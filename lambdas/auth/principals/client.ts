@@ -64,7 +64,7 @@ const clientSchema = z.object({
   scopes: z.array(z.enum(scopes)),
   /** The account whose users may log in through the client. @default - all accounts */
   accountId: z.optional(z.string()),
-  /** The seconds after a rotation in which the previous refresh token returns the same successor. 0 disables this grace period. */
+  /** The grace period after a rotation, in seconds. During it, the previous refresh token returns the same successor. 0 disables it. */
   graceSeconds: z.int().check(z.minimum(0)),
   /** True if the client may introspect tokens of other clients. */
   introspect: z.boolean(),
@@ -79,5 +79,5 @@ function digest(secret: string): Buffer {
   return createHash('sha256').update(secret, 'utf8').digest();
 }
 
-/** A hash that no secret matches. A request from an unknown client therefore also makes a comparison. */
+/** A hash that no secret matches. It adds a comparison to every request, even if the client is unknown. */
 const noSecret: Pick<ClientSecret, 'hash'> = { hash: Buffer.alloc(32).toString('base64url') };

@@ -34,8 +34,8 @@ export function makePasswordHashing(
 }
 
 /**
- * Returns whether a password matches a stored hash. Computes one hash with the stored parameters. Compares an imported hash with the
- * password as entered and then, if different, in NFC.
+ * Returns whether a password matches a stored hash. Computes one hash with the stored parameters. For an imported hash,
+ * tries the password as entered and then, if different, its NFC form.
  */
 async function verifyPassword(keyDerivation: KeyDerivation, password: string, stored: string): Promise<boolean> {
   if (stored.startsWith(importedPrefix)) {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Item } from '../../platform/aws/dynamo.ts';
 
-/** The time after the latest failure for which failures count, in milliseconds. */
+/** The time after the latest failure until all failures stop counting, in milliseconds. */
 export const failureLifetime = 24 * 60 * 60_000;
 
 /** The number of failures that starts the first lock. */
@@ -19,7 +19,7 @@ export interface Failures {
   readonly isStale: boolean;
 }
 
-/** Parses the failures that still count at `now`. Each failure after the fifth starts a lock of twice the previous duration, up to 15 minutes. */
+/** Parses the failures that still count at `now`. Each failure after the fifth doubles the duration of the lock, up to 15 minutes. */
 export function parseFailures(item: Item | undefined, now: number): Failures {
   if (!item) return { failures: 0, lockedUntil: undefined, latestFailure: '', isStale: false };
   const { failures, lastFailureAt, latestFailure } = failuresSchema.parse(item);

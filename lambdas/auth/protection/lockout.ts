@@ -57,8 +57,8 @@ export function makeLockout({
   }
 
   /**
-   * Counts a rejected login, even in concurrent calls. If the failures are too old to count, the first call restarts the count and the
-   * others add to it. The id prevents a write that the SDK repeats from counting twice.
+   * Counts a rejected login. Concurrent calls lose no counts. If the failures are too old to count, the first call restarts the count
+   * and the others add to it. If the SDK repeats a write, the id prevents it from counting twice.
    */
   async function recordFailure(key: ItemKey, { isStale, latestFailure }: Failures): Promise<void> {
     const [failedAt, id] = [now(), makeId(8)];

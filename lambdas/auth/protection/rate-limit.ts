@@ -1,7 +1,7 @@
 import type { ItemKey, StoreParts } from '../../platform/aws/dynamo.ts';
 import { type FixedWindow, makeFixedWindow } from '../../platform/fixed-window.ts';
 
-/** A limit on rejected passwords per minute. The caller reads the item before the login and counts after a failure. */
+/** A limit on rejected passwords per minute. The caller reads the client's item before a login and counts a rejected password. */
 export type ClientRateLimit = Pick<FixedWindow, 'keyOf' | 'secondsToWait' | 'count'>;
 
 /** Creates the limit on a client's rejected passwords. Table `Lockouts`: partition key `client#<client id>`, sort key `refused`. */

@@ -127,7 +127,7 @@ const tokenType = 'at+jwt';
 
 /**
  * Signs a JWT in compact form (RFC 7515 section 7.1) with the key's algorithm, ES256 or RS256 (RFC 7518 section 3). This takes half
- * the time of WebCrypto, which JWT libraries use.
+ * as long as WebCrypto, which JWT libraries use.
  */
 function signJwt(header: object, claims: object, key: KeyObject): string {
   const signingInput = `${encode(header)}.${encode(claims)}`;

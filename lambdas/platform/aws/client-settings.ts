@@ -10,7 +10,7 @@ import { makeRequestSigner } from './request-signer.ts';
 export function clientSettings(service: string) {
   const credentials = environmentCredentials();
   return {
-    credentials, // constant for the lifetime of a process, as for the SDK's own provider
+    credentials, // constant for the lifetime of a process, as with the SDK's own provider
     logger: failureRecorder,
     maxAttempts: 3,
     requestHandler: makeRequestHandler({ timeout: 1_000 }),

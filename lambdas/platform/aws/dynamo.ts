@@ -37,7 +37,7 @@ export function dynamoSettings() {
   return { ...clientSettings('dynamodb'), protocol: ItemProtocol };
 }
 
-/** Creates a DynamoDB client whose commands accept and return items as plain JavaScript values. */
+/** Creates a DynamoDB client that accepts and returns items as plain JavaScript values. */
 export function makeDocumentClient(settings: DynamoDBClientConfig): DynamoDBDocumentClient {
   const client = new DynamoDBClient(settings);
   for (const name of unusedMiddleware) client.middlewareStack.remove(name);
@@ -47,7 +47,7 @@ export function makeDocumentClient(settings: DynamoDBClientConfig): DynamoDBDocu
 /** Returns whether a stored value (`undefined` if it is missing) equals the written value. */
 export function equalsWritten(read: unknown, written: unknown): boolean {
   if (read === undefined || written === undefined) return read === written;
-  // Loaded on demand, because an import would delay each cold start more than most of the bundle.
+  // Loaded on demand, because a static import would delay each cold start more than most of the bundle does.
   const { isDeepStrictEqual } = process.getBuiltinModule('node:util');
   return isDeepStrictEqual(read, JSON.parse(JSON.stringify(written)));
 }

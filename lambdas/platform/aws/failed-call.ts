@@ -9,13 +9,13 @@ export interface AwsCall {
   /** For DynamoDB, the table (or all tables of a batch) and the index, or the throttled resource if DynamoDB returned it. */
   readonly table?: string;
   readonly index?: string;
-  /** The reasons that DynamoDB returned for throttling, which may be none. @default - the call was not throttled */
+  /** DynamoDB's reasons for throttling the call. The list may be empty. @default - the call was not throttled */
   readonly throttled?: readonly string[];
 }
 
 const resourceTypes: Readonly<Record<string, string>> = { dynamodb: 'table', sqs: 'queue', sns: 'topic', kms: 'key' };
 
-/** The IAM actions for operations that have another name. */
+/** The IAM actions that differ from the names of their operations. */
 const actions: Readonly<Record<string, string>> = {
   BatchExecuteStatement: 'PartiQLInsert', // the functions send only INSERT statements
   SendMessageBatch: 'SendMessage',

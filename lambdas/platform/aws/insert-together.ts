@@ -20,7 +20,7 @@ export interface EarlierInsert {
 
 /**
  * Creates a writer that batches items, such as the outcomes of first attempts. One call writes all items that arrive in one turn of the event
- * loop or while two calls are in flight. A PartiQL INSERT fails only for an item that exists, but a transaction would fail for all items.
+ * loop or while two calls are in flight. If an item exists, only its PartiQL INSERT fails. A transaction would fail as a whole.
  *
  * New items of `table` must differ in the attribute `id`.
  *

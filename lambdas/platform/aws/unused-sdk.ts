@@ -3,7 +3,7 @@
  * uses event streams. Any use of a replaced module throws an error.
  */
 export const NodeHttpHandler = {
-  /** Returns the handler of the client's settings. @throws {Error} if it is missing */
+  /** Returns the handler from the client's settings. @throws {Error} if it is missing */
   create(handler: unknown): object {
     if (typeof handler === 'object' && handler !== null && 'handle' in handler) return handler;
     throw omitted('the request handler');

@@ -66,7 +66,7 @@ export function expression(texts: TemplateStringsArray, ...inserted: readonly un
   };
 }
 
-/** Returns an expression for an attribute whose name is not a plain word. */
+/** Returns an expression for an attribute name that is not a plain word. */
 export function attribute(name: string): Expression {
   return function renderAttribute({ names }) {
     const placeholder = names.get(name) ?? `#n${names.size}`;

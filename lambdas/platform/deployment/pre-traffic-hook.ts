@@ -71,5 +71,5 @@ export function makePreTrafficHook({
   }
 }
 
-/** The maximum time for each of the four calls in milliseconds. The function's timeout exceeds the sum. */
+/** The maximum time for each of the four calls, in milliseconds. The function's timeout exceeds the sum. */
 const maxRetryTime = 180_000;

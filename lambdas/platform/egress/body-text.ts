@@ -16,7 +16,7 @@ export function bodyText(body: Buffer, isTruncated: boolean, headers: IncomingHt
   return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maximumBodyBytes)).read);
 }
 
-/** Returns the encodings in a header without `identity`, or an empty string if the header is malformed. */
+/** Returns the encodings in a header, except `identity`, or an empty string if the header is malformed. */
 function encodingIn(header = ''): string {
   if (header.length > maxEncoding) return '';
   const encodings = header
@@ -26,7 +26,7 @@ function encodingIn(header = ''): string {
   return encodings.every(encoding => /^[\w.+-]+$/.test(encoding)) ? encodings.join(', ') : '';
 }
 
-/** The maximum length of the header in characters, which is enough for all real encodings. */
+/** The maximum length of the header in characters. It is enough for all real encodings. */
 const maxEncoding = 64;
 
 /** Decodes a body in its declared charset, or as UTF-8 if the charset is unknown. Drops an incomplete character at a truncated end. */

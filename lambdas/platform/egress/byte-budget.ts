@@ -18,10 +18,10 @@ export interface BudgetedOptions {
  */
 export const byteBudget = 48 * 1_024;
 
-/** The error code of a connection whose receiver exceeded the budget. */
+/** The error code of a connection that exceeded the byte budget. */
 export const tooManyBytes = 'TOO_MANY_BYTES';
 
-/** An agent whose TLS connections fail when they exceed the byte budget. */
+/** An agent for TLS connections that fail when they exceed the byte budget. */
 export class BudgetedAgent extends Agent {
   readonly #connect: Connect;
 

@@ -21,7 +21,7 @@ export interface PostRequest extends PostListeners {
   readonly body: string;
   /** The maximum time from name resolution to the last response header, in milliseconds. */
   readonly deadlineMs: number;
-  /** The time in milliseconds in which an address must accept a TCP connection before the next address is tried. */
+  /** The maximum time for a TCP connection to an address, in milliseconds. After that, the next address is tried. */
   readonly connectTimeoutMs: number;
   /** Masks secrets in the response body before it is truncated to 1 KiB. */
   readonly redact?: Redact;
@@ -132,7 +132,7 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
     let sent: PinnedRequestOutcome = { outcome: 'aborted', isConnected: false };
     for (const address of pickAddresses(addresses, random)) {
       sent = await postTo({ ...common, connection, address });
-      // If the receiver closed a connection while it was reused, retry once on a new connection (RFC 9112 section 9.3.1).
+      // If the receiver closed a reused connection without a response, retry once on a new connection (RFC 9112 section 9.3.1).
       if (sent.outcome === 'failed' && sent.isStale) {
         connection = 'fresh';
         sent = await postTo({ ...common, connection, address });

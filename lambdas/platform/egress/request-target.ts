@@ -1,6 +1,6 @@
 /**
- * Returns the request target of a URL in the syntax of RFC 3986. The WHATWG parser leaves some characters unescaped that strict servers
- * reject, such as `|`, `[` and a `%` without a valid encoding.
+ * Returns the request target of a URL in the syntax of RFC 3986. The WHATWG parser does not escape some characters that strict
+ * servers reject, such as `|`, `[` and a `%` without a valid encoding.
  */
 export function requestTarget({ pathname, search }: URL): string {
   return `${pathname}${search}`.replace(notInTargets, character => encodeURIComponent(character));

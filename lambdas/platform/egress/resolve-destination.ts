@@ -5,7 +5,7 @@ import type { UrlFinding } from './url-rules.ts';
 
 /**
  * The destination of a URL:
- * - `resolved`: The URL has public addresses. Connections may use only these.
+ * - `resolved`: The URL has public addresses. Connections may use only these addresses.
  * - `rejected`: The URL policy or the SSRF guard rejected the URL. `findings` lists all reasons.
  * - `unresolved`: The host currently has no address. `detail` is the resolver's error code.
  */

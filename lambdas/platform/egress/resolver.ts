@@ -47,7 +47,7 @@ export function makeResolver(newNameServer: () => NameServer = makeNameServer): 
       return limitAddresses(addresses);
     } catch (error) {
       if (error instanceof ResolutionError) throw error;
-      // The name may have only IPv6 addresses. If not, the IPv4 error is the result.
+      // The name may have only IPv6 addresses. If it has none, the IPv4 error is the result.
       const code = codeOf(error);
       const ipv6Only =
         faultOf(code) === 'not_found' ? await withTimeout(systemTime.after, ipv6, ipv6WaitMs) : undefined;

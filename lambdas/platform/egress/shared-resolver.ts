@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { ResolutionError, type Resolve, untilAborted } from './resolver.ts';
 
 /**
- * Creates a resolver in which calls for one name within 100 ms share a lookup, so a burst to one host causes one query. An aborted call does
+ * Creates a resolver that makes only one lookup for all calls for a name within 100 ms, such as a burst to one host. An aborted call does
  * not affect the others. When the last call is aborted, the lookup is aborted and no longer shared.
  */
 export function makeSharedResolver(resolve: Resolve, now: Clock): Resolve {
@@ -65,7 +65,7 @@ interface Lookup {
   waiting: number;
 }
 
-/** The time after its start in which calls may share a lookup, in milliseconds. */
+/** The time from the start of a lookup until new calls no longer share it, in milliseconds. */
 const sharingPeriod = 100;
 
 /** The maximum number of names with a shared lookup. The oldest name is removed first. */

@@ -15,8 +15,8 @@ export type AddressVerdict =
   | { readonly outcome: 'rejected'; readonly finding: UrlFinding };
 
 /**
- * Checks the resolved addresses of a host, or the address of an IP literal. Rejects the host if any address is not public, because such a
- * response is a mistake or an attack. At least one address must be IPv4, because the functions have no IPv6 route to the Internet.
+ * Checks the resolved addresses of a host, or the address of an IP literal. Rejects the host if any address is not public, because such
+ * an address is a mistake or an attack. At least one address must be IPv4, because the functions have no IPv6 route to the Internet.
  */
 export function guardAddresses(addresses: readonly string[]): AddressVerdict {
   const forbidden = addresses.find(address => !isPublicAddress(address));

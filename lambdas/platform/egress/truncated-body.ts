@@ -33,7 +33,7 @@ export function readTruncatedBody(response: IncomingMessage, signal: AbortSignal
       length += chunk.length; // includes discarded bytes, to detect truncation
       if (isOver) return;
       chunks.push(chunk);
-      // The same packet may contain the end of the body, so that the connection can be reused.
+      // If the same packet contains the end of the body, the connection can be reused.
       if (length >= maximumBodyBytes) process.nextTick(finish);
     });
     response.on('end', finish).on('error', finish).on('close', finish);
