@@ -21,7 +21,7 @@ const limits: Readonly<Record<string, number>> = {
   lab: 10_323,
   tools: 3_624,
   'test :!test/generators/recorded': 29_769,
-  'docs :!docs/api': 6_003,
+  'docs :!docs/api': 5_988,
   'site :!site/package-lock.json': 548,
 };
 
