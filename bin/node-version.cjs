@@ -1,6 +1,6 @@
 /**
- * Reports in one line that Node is too old or that dependencies are missing. This file is CommonJS and plain JavaScript, because an old
- * Node cannot load the TypeScript entry points. `npm start`, `npm run ops` and the CDK preload this file with --require. The entry
+ * Reports in one line that Node is too old or that dependencies are missing. This file is CommonJS and plain JavaScript, because old
+ * versions of Node cannot load the TypeScript entry points. `npm start`, `npm run ops` and the CDK preload this file with --require. The entry
  * points also import it, in case they are started without npm.
  */
 if (Number.parseInt(process.versions.node, 10) < 24) {

@@ -7,9 +7,9 @@ import path from 'node:path';
 
 /** The maximum number of lines in text files, by Git paths separated by spaces. `:!` excludes a path. */
 const limits: Readonly<Record<string, number>> = {
-  'lambdas/auth': 3_623,
+  'lambdas/auth': 3_625,
   'lambdas/webhooks': 1_025,
-  'lambdas/delivery': 6_095,
+  'lambdas/delivery': 6_100,
   'lambdas/platform': 3_467,
   'lambdas/api lambdas/base-api': 1_071,
   'lambdas/smoke': 368,

@@ -93,7 +93,7 @@ const webhook = z.object({
   failingSince: z.optional(milliseconds),
   /** The duration of the failures at the last announcement, in milliseconds. */
   failingMark: z.optional(milliseconds),
-  /** The start of the last announced failures. The value remains until a success, which is announced as a recovery. */
+  /** The start time of the failures that were announced last. It remains until a success is announced as a recovery. */
   announcedSince: z.optional(milliseconds),
   /** The time of the last requested test. */
   testedAt: z.optional(milliseconds),

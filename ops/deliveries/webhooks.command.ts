@@ -128,7 +128,7 @@ const show = command('webhooks show', {
   report: wholeWebhook.show,
 });
 
-/** Suspends a webhook, or the next one to be registered. Rejects an account without webhooks and users as misspelled. */
+/** Suspends a webhook, or the next one to be registered. Rejects an account without webhooks and users as misspelt. */
 export const suspendWebhook = command('webhooks suspend', {
   description: 'suspend a webhook, or the next one to be registered; its account cannot reactivate it',
   args: ofWebhook,

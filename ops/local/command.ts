@@ -20,7 +20,7 @@ import { type LocalOptions, parseOptions, UsageError } from './options.ts';
 export async function runLocally(args: readonly string[]): Promise<number> {
   // The run continues if the program that reads the output closes it.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
-  const signal = listenForStop();
+  const signal = listenForStopSignals();
   try {
     const options = parseOptions(args, join(root, '.local/outputs.json'));
     if (options) await runUntilEnd(options, openTerminal(process.stdout), signal);
@@ -33,7 +33,7 @@ export async function runLocally(args: readonly string[]): Promise<number> {
 }
 
 /** Returns an abort signal for the first stop signal to the process. A second stop signal ends the process immediately. */
-function listenForStop(): AbortSignal {
+function listenForStopSignals(): AbortSignal {
   const stopping = new AbortController();
   let firstAt: number | undefined;
   for (const name of stopSignals) {

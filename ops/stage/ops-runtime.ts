@@ -11,7 +11,7 @@ export interface OpsRuntime {
   readonly makeClient: <Client extends AwsClient>(Service: ServiceOf<Client>, settings: ConnectionSettings) => Client;
   /** Creates the DynamoDB client that accepts and returns plain items. */
   readonly makeDocumentClient: (settings: ConnectionSettings) => DynamoDBDocumentClient;
-  /** The clock and timers of this machine. Actions use the clock of their target, which AWS responses correct. */
+  /** The clock and timers of this machine. Actions use their target's clock, which is corrected from AWS responses. */
   readonly time: Time;
   readonly makeId: MakeId;
   readonly hashPassword: (password: string) => Promise<string>;

@@ -16,7 +16,7 @@ import { systemTime } from '../../lambdas/platform/timer.ts';
 import { CliError } from './operator.ts';
 import { requireOutput, type Target } from './target.ts';
 
-type QueueName = 'EventsQueueUrl' | 'RetryQueueUrl' | 'DeadLetterQueueUrl';
+type QueueUrlOutput = 'EventsQueueUrl' | 'RetryQueueUrl' | 'DeadLetterQueueUrl';
 
 /** A message in the dead-letter queue. Copies of one message have the same origin and body. */
 export interface DeadLetter {
@@ -89,7 +89,7 @@ export async function readDepth(target: Target, queueUrl: string) {
 export function openQueues(target: Target) {
   const { clock } = target;
   const sqs = target.connect(SQSClient, 'SqsEndpoint');
-  const urlOf = (queue: QueueName) => requireOutput(target, queue);
+  const urlOf = (queue: QueueUrlOutput) => requireOutput(target, queue);
   /** The receipts of hidden dead-letter messages, with the times at which the messages reappear, soonest first. */
   const hidden = new Map<string, number>();
 
@@ -137,7 +137,7 @@ export function openQueues(target: Target) {
 
   return {
     /** Sends a message in an account's message group, and returns its id. `origin` preserves the identity of a redriven event. */
-    send: async (queue: QueueName, body: string, account: string, origin?: Origin): Promise<string> => {
+    send: async (queue: QueueUrlOutput, body: string, account: string, origin?: Origin): Promise<string> => {
       const { MessageId = '' } = await sqs.send(
         new SendMessageCommand({
           QueueUrl: urlOf(queue),
@@ -223,7 +223,7 @@ const callsAtOnce = 10;
 
 /**
  * Returns the visibility timeout for received dead-letter messages in seconds. It suffices for a few thousand messages.
- * Longer passes extend it. If the command is killed, the messages stay hidden until the timeout ends.
+ * Longer passes extend it. If the command is killed, the messages stay hidden until the timeout expires.
  */
 function hiddenFor(count: number): number {
   return Math.min(Math.ceil(60 + count * secondsToReceive), maxHidden);

@@ -7,7 +7,7 @@ import { eventBodies, eventWebhooks } from './event-webhooks.ts';
 import { formSchemas } from './forms.ts';
 import type { HeaderNames } from './headers.ts';
 import { acceptLanguage, introductions } from './introduction.ts';
-import { oauthResponse, oauthResponses, uncached } from './oauth-responses.ts';
+import { noStoreHeaders, oauthResponse, oauthResponses } from './oauth-responses.ts';
 import { extensible, orNull, type Schema, union } from './plain-schemas.ts';
 import { problemResponse, problemResponses } from './problem-responses.ts';
 import { type Responses, serviceResponse, sharedHeaders, shareResponses, withGateway } from './responses.ts';
@@ -123,7 +123,7 @@ function responsesOf(operation: Operation): Responses {
 
 function cachingOf(access: Operation['access']): HeaderNames {
   if (access === 'public') return { 'Cache-Control': 'PublicCache' };
-  return access === 'client' ? uncached : { 'Cache-Control': 'NoStore' };
+  return access === 'client' ? noStoreHeaders : { 'Cache-Control': 'NoStore' };
 }
 
 function methodNotAllowed(host: Host, allow: string): object {

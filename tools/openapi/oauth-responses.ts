@@ -25,7 +25,7 @@ export function oauthResponse(status: number, cases: OAuthTable): ServiceRespons
       ]),
     ),
     headers: {
-      ...uncached,
+      ...noStoreHeaders,
       ...(status === 401 && { 'WWW-Authenticate': 'BasicChallenge' as const }),
       ...((status === 429 || status === 503) && { 'Retry-After': 'RetryAfter' as const }),
     },
@@ -33,7 +33,7 @@ export function oauthResponse(status: number, cases: OAuthTable): ServiceRespons
 }
 
 /** The caching headers of every token response. */
-export const uncached: HeaderNames = { 'Cache-Control': 'NoStore', Pragma: 'Pragma' };
+export const noStoreHeaders: HeaderNames = { 'Cache-Control': 'NoStore', Pragma: 'Pragma' };
 
 /** The meaning of each status. */
 const reasons: Readonly<Record<number, string>> = {

@@ -42,10 +42,12 @@ export function makeIntrospectEndpoint(parts: IntrospectEndpointParts) {
     const session = parseSession(records.session);
     if (!session || !maySee(caller, session.clientId)) return inactiveToken;
     const client = await readClient(session.clientId, caller);
-    const active = toActiveSession(client, parseUser(records.user), session, now());
+    const activeSession = toActiveSession(client, parseUser(records.user), session, now());
     const isCurrent = token.counter === session.counter && token.keyId === session.keyId;
-    if (!active || !mayRefresh(active.client) || !isCurrent) return inactiveToken;
-    const scope = formatScope(commonScopes(storedScope(session.scope), scopesAllowed(active.client, active.user)));
+    if (!activeSession || !mayRefresh(activeSession.client) || !isCurrent) return inactiveToken;
+    const scope = formatScope(
+      commonScopes(storedScope(session.scope), scopesAllowed(activeSession.client, activeSession.user)),
+    );
     return {
       active: true,
       ...(scope === '' ? {} : { scope }),
@@ -65,10 +67,10 @@ export function makeIntrospectEndpoint(parts: IntrospectEndpointParts) {
   }
 
   async function describeAccessToken(claims: AccessTokenClaims, caller: Client): Promise<Introspection> {
-    const active = maySee(caller, claims.client_id) ? await readActiveSession(claims) : undefined;
-    if (!active) return inactiveToken;
+    const activeSession = maySee(caller, claims.client_id) ? await readActiveSession(claims) : undefined;
+    if (!activeSession) return inactiveToken;
     const { scope: _, ...others } = claims;
-    const scope = formatScope(active.scopes);
+    const scope = formatScope(activeSession.scopes);
     return { active: true, token_type: 'Bearer', ...(scope === '' ? {} : { scope }), ...others };
   }
 }

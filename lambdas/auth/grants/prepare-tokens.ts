@@ -66,7 +66,7 @@ interface TokenSubject {
 
 /** Prepared tokens, which `write` completes once their session is stored. */
 interface PreparedTokens {
-  /** The id of the active MAC key, which the caller stores with a new or rotated session. */
+  /** The id of the active MAC key. The caller stores this id with a new or rotated session. */
   readonly keyId: string;
   /** Returns the tokens of a stored session. Makes no call to AWS if the session uses the active MAC key. */
   write(session: Session): Promise<TokenResponse>;

@@ -46,7 +46,7 @@ export function makeDeliveryHandlers(dependencies: {
     });
   }
 
-  /** Finds the webhook. @throws {Problem} 422 if the cursor belongs to the account's list for another event. */
+  /** Finds the webhook of an event and checks that the cursor belongs to the event's list. @throws {Problem} 422 if not. */
   async function findWebhookForCursor(
     { caller: { accountId }, makeProblem }: Context<'listDeliveries'>,
     eventName: EventName,

@@ -43,7 +43,7 @@ function markOccurrences(secret: string, text: string, isTruncated: boolean, end
   const borders = bordersOf(secret);
   let matched = 0;
   for (let end = 1; end <= text.length; end++) {
-    matched = extend(secret, borders, matched, text[end - 1]);
+    matched = extendedMatchLength(secret, borders, matched, text[end - 1]);
     const isCut = isTruncated && end === text.length && matched > 0;
     if (matched === secret.length || isCut) ends[end - matched] = Math.max(ends[end - matched] ?? 0, end);
   }
@@ -53,13 +53,18 @@ function markOccurrences(secret: string, text: string, isTruncated: boolean, end
 function bordersOf(secret: string): Uint16Array {
   const borders = new Uint16Array(secret.length + 1);
   for (let length = 1; length < secret.length; length++) {
-    borders[length + 1] = extend(secret, borders, borders[length] ?? 0, secret[length]);
+    borders[length + 1] = extendedMatchLength(secret, borders, borders[length] ?? 0, secret[length]);
   }
   return borders;
 }
 
 /** Returns the new length of the match with the secret after `character`. `matched` is the length before the character. */
-function extend(secret: string, borders: Uint16Array, matched: number, character: string | undefined): number {
+function extendedMatchLength(
+  secret: string,
+  borders: Uint16Array,
+  matched: number,
+  character: string | undefined,
+): number {
   let length = matched;
   while (length > 0 && secret[length] !== character) length = borders[length] ?? 0;
   return secret[length] === character ? length + 1 : 0;

@@ -50,10 +50,10 @@ export function makePublishAnnouncement(publish: Publish, topicArn: string): Pub
 export type PublishAnnouncements = (hasTime: () => boolean) => Promise<void>;
 
 /**
- * Creates the relay for the outbox that `webhooks/announcement.ts` describes. The relay clears an announcement only after it has published
- * the announcement, so a crash can repeat an announcement but never lose it.
+ * Creates the relay for the outbox that `webhooks/announcement.ts` describes. The relay clears an announcement only after publishing
+ * it. A crash can therefore repeat an announcement, but never lose one.
  *
- * @param dependencies - `table` is the table `Webhooks`.
+ * @param dependencies - `table` is the `Webhooks` table.
  */
 export function makePublishAnnouncements(dependencies: {
   readonly dynamo: Dynamo;

@@ -100,10 +100,10 @@ export function makeCalls({ time, costs, faults, note }: CallContext): (process:
         }
 
         function end({ output, error }: CallResult<Output>, attempts: number): void {
-          const tokens = tokensOf.get(service) ?? maxTokens;
+          const tokens = tokensOf.get(service) ?? maxRetryTokens;
           const $metadata = { attempts, totalRetryDelay };
           if (output) {
-            tokensOf.set(service, Math.min(maxTokens, tokens + refund));
+            tokensOf.set(service, Math.min(maxRetryTokens, tokens + refund));
             resolve({ ...output, $metadata });
             return;
           }
@@ -146,7 +146,7 @@ function namedError(name: string, message: string): Error {
 }
 
 /** The retry quota of each SDK client. A successful retry returns its cost to the quota. */
-const maxTokens = 500;
+const maxRetryTokens = 500;
 
 /** The cost of a retry, and the maximum delay before the first retry in milliseconds. The maximum doubles with each further retry. */
 const retries = { throttled: { cost: 5, pause: 1_000 }, transient: { cost: 14, pause: 50 } };
