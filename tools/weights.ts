@@ -20,7 +20,7 @@ const limits: Readonly<Record<string, number>> = {
   'packages/publisher': 405,
   lab: 10_323,
   tools: 3_624,
-  'test :!test/generators/recorded': 29_769,
+  'test :!test/generators/recorded': 29_782,
   'docs :!docs/api': 5_988,
   'site :!site/package-lock.json': 548,
 };

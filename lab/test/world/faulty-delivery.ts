@@ -238,7 +238,7 @@ export function readingStaleWebhooks(): ChangeRuntime {
   });
 }
 
-/** Makes the reads of a BatchGet eventually consistent. */
+/** Changes the reads of a BatchGet to eventually consistent reads. */
 export function readInconsistently(command: object): void {
   if (!(command instanceof BatchGetCommand)) return;
   for (const request of Object.values(command.input.RequestItems ?? {})) request.ConsistentRead = false;

@@ -35,6 +35,19 @@ it.each([
   );
 });
 
+it('a failed invocation writes its metrics before the next invocation', async () => {
+  const lines: string[] = [];
+  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation(text => Boolean(lines.push(String(text))));
+  const telemetry = makeTelemetry('token');
+  const handler = makeHttpHandler(telemetry, async () => {
+    telemetry.count('InvalidGrant');
+    throw new Error('out of order');
+  });
+  await expect(handler(httpRequest({}), {} as Context)).rejects.toThrow('out of order');
+  stdout.mockRestore();
+  expect(lines.map(line => JSON.parse(line))).toMatchObject([{ message: 'invocation.failed' }, { InvalidGrant: 1 }]);
+});
+
 it('a handler responds only after its work, even if its time has elapsed', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const handler = makeHttpHandler(makeTelemetry('token'), () => promise.then(() => ({ statusCode: 200 })));
