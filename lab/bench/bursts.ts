@@ -6,14 +6,21 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { sqsClientOf } from '../../tools/support/engines.ts';
-import { processorTime } from '../../tools/support/function-processes.ts';
+import { processorTime, residentMemory } from '../../tools/support/function-processes.ts';
 import { demoOf, type LocalOutputs, startLocalRun } from '../../tools/support/local-run.ts';
 import { makeServiceClient, passwordGrant } from '../../tools/support/service-client.ts';
 import type { BurstReceiverMessage } from './burst-receiver.ts';
 
-/** The result of one burst. Ten concurrent calls send the events in batches of ten. */
-export interface BurstRow {
+/** Events for one webhook. Ten concurrent calls send a burst in batches of ten. With a rate, each call sends one message. */
+export interface Load {
   readonly events: number;
+  /** The number of events per second. */
+  readonly rate?: number;
+}
+
+/** The result of one load. */
+export interface BurstRow {
+  readonly load: string;
   /** Deliveries per second, from the first sent message to the last delivery. */
   readonly perSecond: number;
   /** The consumers' CPU time per delivery, in milliseconds. */
@@ -22,22 +29,29 @@ export interface BurstRow {
   readonly shed: number;
   /** The number of events that the consumer moved to another lane. */
   readonly moved: number;
+  /** The resident memory of all functions after the load, in MiB. */
+  readonly memory: number;
 }
 
-/** Measures each burst in a complete local run. The receiver responds after 20 ms. */
+/** Measures each load in a complete local run. The receiver responds after 20 ms. */
 export async function measureBursts(
-  sizes: readonly number[],
+  loads: readonly Load[],
   progress: (label: string) => void,
 ): Promise<readonly BurstRow[]> {
   const rows: BurstRow[] = [];
-  for (const events of sizes) {
-    progress(`${events} events`);
-    rows.push(await measureBurst(events));
+  for (const load of loads) {
+    progress(describe(load));
+    rows.push(await measureLoad(load));
   }
   return rows;
 }
 
-async function measureBurst(events: number): Promise<BurstRow> {
+function describe({ events, rate }: Load): string {
+  return rate === undefined ? `burst of ${events.toLocaleString('en')} events` : `${rate} events a second`;
+}
+
+async function measureLoad(load: Load): Promise<BurstRow> {
+  const { events } = load;
   const child = fork(join(import.meta.dirname, 'burst-receiver.ts'), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const requestCount = async (): Promise<BurstReceiverMessage> => {
     const reply = once(child, 'message');
@@ -52,18 +66,20 @@ async function measureBurst(events: number): Promise<BurstRow> {
       const { client, user } = demoOf(run.outputs);
       const { access_token: token } = await getTokens(passwordGrant(client, user));
       await register(token, { evento: event, url: `https://${host}/`, autorizacao: 'Bearer the-receivers-own-secret' });
-      await publish(run.outputs, warmUp);
+      await publish(run.outputs, { events: warmUp });
       await untilReceived(requestCount, warmUp);
       const before = processorTime(consumers);
       const start = performance.now();
-      await publish(run.outputs, events);
+      await publish(run.outputs, load);
       await untilReceived(requestCount, warmUp + events);
       const seconds = (performance.now() - start) / 1_000;
       await pause(500); // until the last outcomes are stored
       const cpuPerDelivery = (processorTime(consumers) - before) / events;
+      const memory = residentMemory(/./);
       const log = readFileSync(run.logFile, 'utf8');
       const [shed, moved] = ['delivery.shed', 'delivery.moved'].map(line => log.split(`  ${line}`).length - 1);
-      return { events, perSecond: events / seconds, cpuPerDelivery, shed: shed ?? 0, moved: moved ?? 0 };
+      const counts = { shed: shed ?? 0, moved: moved ?? 0 };
+      return { load: describe(load), perSecond: events / seconds, cpuPerDelivery, ...counts, memory };
     } finally {
       await run.stop();
     }
@@ -82,21 +98,23 @@ const warmUp = 200;
 /** The timeout for a burst, in milliseconds. */
 const burstTimeout = 180_000;
 
-async function publish(outputs: LocalOutputs, events: number): Promise<void> {
+async function publish(outputs: LocalOutputs, { events, rate }: Load): Promise<void> {
   const sqs = sqsClientOf(outputs);
   const { EventsQueueUrl: QueueUrl, Demo } = outputs;
   const MessageBody = JSON.stringify({ id_conta: Demo.AccountId, event, ...businessEvents.exampleValues });
-  const Entries = Array.from({ length: 10 }, (_, at) => ({
+  const Entries = Array.from({ length: rate === undefined ? 10 : 1 }, (_, at) => ({
     Id: String(at),
     MessageBody,
     MessageGroupId: Demo.AccountId,
   }));
-  for (let sent = 0; sent < events; sent += 100) {
-    const calls = Array.from({ length: Math.min(10, Math.ceil((events - sent) / 10)) }, () =>
-      sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries })),
-    );
-    await Promise.all(calls);
+  const start = performance.now();
+  const calls: Promise<unknown>[] = [];
+  for (let sent = 0; sent < events; sent += Entries.length) {
+    if (rate !== undefined) await pause(Math.max(0, start + (sent * 1_000) / rate - performance.now()));
+    else if (calls.length >= 10) await Promise.all(calls.splice(0));
+    calls.push(sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries })));
   }
+  await Promise.all(calls);
   sqs.destroy();
 }
 

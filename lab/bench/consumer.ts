@@ -9,13 +9,13 @@ import type { LocalOutputs } from '../../tools/support/local-run.ts';
 export const batchSize = 10;
 
 /** The payload of an invocation, and the number of messages in it. */
-export interface Batch {
+interface Batch {
   readonly payload: string;
   readonly messages: number;
 }
 
 /** Creates the next batch. The measurement excludes the time that this function takes. */
-export type MakeBatch = () => Batch | Promise<Batch>;
+type MakeBatch = () => Batch;
 
 /** The measurements of one consumer process over consecutive batches. */
 export interface Series {
@@ -61,7 +61,7 @@ export function makeConsumer(
       const times: number[] = [];
       let deliveries = 0;
       for (let count = 0; count < batches; count++) {
-        const { payload, messages } = await makeBatch();
+        const { payload, messages } = makeBatch();
         const start = performance.now();
         const result = await invoke(payload);
         times.push(performance.now() - start);

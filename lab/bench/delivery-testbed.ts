@@ -8,26 +8,19 @@ import { writeRuntimeFiles } from '@emissor/cloud/functions';
 import type { NetworkSettings } from '@emissor/cloud/hosts';
 import type * as z from 'zod';
 import { deliverEnvironment } from '../../lambdas/delivery/environment.ts';
-import { type Dynamo, makeDynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import { stageConfiguration, stageVariables } from '../../lib/config.ts';
 import { bundleHandlers, writeBundle } from '../../lib/constructs/bundle.ts';
-import { documentClientOf, sqsClientOf } from '../../tools/support/engines.ts';
+import { sqsClientOf } from '../../tools/support/engines.ts';
 import { type LocalOutputs, startLocalRun } from '../../tools/support/local-run.ts';
 import { type Consumer, makeConsumer } from './consumer.ts';
 import type { ReceiverMessage } from './tls-receiver.ts';
 
-/** The host of all receivers, except in the scenario with different hosts. */
+/** The host of all receivers. */
 export const host = 'bench.example.com';
-
-/** Returns the host for an event. The 600 hosts repeat only after the consumer has closed their connections. */
-export function hostOf(index: number): string {
-  return scatteredHosts[index % scatteredHosts.length] ?? host;
-}
 
 /** The local run and the receiver for delivery measurements. */
 export interface DeliveryTestbed {
   readonly outputs: LocalOutputs;
-  readonly dynamo: Dynamo;
   /** Returns the number of requests that the receiver has received. */
   received(): Promise<number>;
   startConsumer(): Consumer;
@@ -47,15 +40,11 @@ export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
     const { outputs } = run;
     const receiver = await startReceiver();
     cleanups.push(receiver.stop);
-    const [client, sqs] = [documentClientOf(outputs), sqsClientOf(outputs)];
-    cleanups.push(
-      () => client.destroy(),
-      () => sqs.destroy(),
-    );
+    const sqs = sqsClientOf(outputs);
+    cleanups.push(() => sqs.destroy());
     const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'bench-retries' }));
 
-    const mappings = [host, ...scatteredHosts].map(name => [name, receiver.port] as const);
-    const settings: NetworkSettings = { terminatorPort: receiver.port, builtIn: [], mappings };
+    const settings: NetworkSettings = { terminatorPort: receiver.port, builtIn: [], mappings: [[host, receiver.port]] };
     const code = join(directory, 'deliver');
     const entry = 'lambdas/delivery/consumer/deliver.handler.ts';
     writeBundle(bundleHandlers([entry]).get(entry), code);
@@ -68,7 +57,6 @@ export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
 
     return {
       outputs,
-      dynamo: makeDynamo(client),
       received: receiver.received,
       startConsumer: () => {
         started += 1;
@@ -83,8 +71,6 @@ export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
     throw error;
   }
 }
-
-const scatteredHosts = Array.from({ length: 600 }, (_, index) => `each${index}.${host}`);
 
 async function startReceiver() {
   const child = fork(join(import.meta.dirname, 'tls-receiver.ts'), {

@@ -1,10 +1,9 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { type EventName, webhookKey } from '../../lambdas/webhooks/webhook.ts';
+import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { demoOf } from '../../tools/support/local-run.ts';
 import { makeServiceClient, passwordGrant } from '../../tools/support/service-client.ts';
 import { median, type Percentiles, percentilesOf } from '../../tools/support/statistics.ts';
-import { batchesOf, batchSize, type Consumer, type MakeBatch, type Series } from './consumer.ts';
-import { type DeliveryTestbed, host, hostOf, startDeliveryTestbed } from './delivery-testbed.ts';
+import { batchesOf, batchSize, type Consumer, type Series } from './consumer.ts';
+import { type DeliveryTestbed, host, startDeliveryTestbed } from './delivery-testbed.ts';
 
 /** The CPU time, throughput and batch times of a consumer in one scenario. CPU time and throughput are medians over the rounds. */
 export interface DeliveryRow {
@@ -64,41 +63,37 @@ export async function measureDelivery(size: DeliverySize, progress: (label: stri
 
 const quickEvent: EventName = 'demanda.criada';
 const slowEvent: EventName = 'demanda.cancelada';
-const scatteredEvent: EventName = 'proposta.recebida';
 const hangingEvent: EventName = 'demanda.finalizada';
 
 /** The path of each event's receiver. A number is the response delay in milliseconds. */
-const receivers = { [quickEvent]: '2', [slowEvent]: '200', [scatteredEvent]: '2', [hangingEvent]: 'never' };
+const receivers = { [quickEvent]: '2', [slowEvent]: '200', [hangingEvent]: 'never' };
 
 interface Scenario {
   readonly name: string;
   readonly event: EventName;
   readonly messages: number;
-  readonly hasChangingHosts?: boolean;
 }
 
 const scenarios: readonly Scenario[] = [
   { name: 'batches of 10', event: quickEvent, messages: batchSize },
   { name: 'batches of 10, responses after 200 ms', event: slowEvent, messages: batchSize },
   { name: 'message by message', event: quickEvent, messages: 1 },
-  { name: 'message by message, different hosts', event: scatteredEvent, messages: 1, hasChangingHosts: true },
 ];
 
 /** Measures a scenario. The first batch of each round reopens connections and is not measured. */
 async function measureScenario(
-  { name, event, messages, hasChangingHosts = false }: Scenario,
+  { name, event, messages }: Scenario,
   { consume }: Consumer,
-  testbed: DeliveryTestbed,
+  { outputs }: DeliveryTestbed,
   { rounds, batches, warmUp }: DeliverySize,
 ): Promise<DeliveryRow> {
-  const makeBatch = batchesOf(testbed.outputs, Array<EventName>(messages).fill(event));
-  const nextBatch = hasChangingHosts ? changingHosts(testbed, event, makeBatch) : makeBatch;
+  const makeBatch = batchesOf(outputs, Array<EventName>(messages).fill(event));
   const batchFactor = messages === 1 ? 4 : 1;
-  await consume(warmUp * batchFactor, nextBatch);
+  await consume(warmUp * batchFactor, makeBatch);
   const seriesByRound: Series[] = [];
   for (let round = 0; round < rounds; round++) {
-    await consume(1, nextBatch);
-    seriesByRound.push(await consume(batches * batchFactor, nextBatch));
+    await consume(1, makeBatch);
+    seriesByRound.push(await consume(batches * batchFactor, makeBatch));
   }
   return {
     scenario: name,
@@ -123,22 +118,4 @@ function cpuPerDelivery({ cpuMs, deliveries }: Series): number {
 
 function perSecond({ times, deliveries }: Series): number {
   return (deliveries * 1_000) / times.reduce((sum, time) => sum + time, 0);
-}
-
-/** Wraps `makeBatch` to change the host in the webhook's URL before each batch. */
-function changingHosts({ dynamo, outputs }: DeliveryTestbed, event: EventName, makeBatch: MakeBatch): MakeBatch {
-  let batchCount = 0;
-  return async () => {
-    const url = `https://${hostOf(batchCount++)}/${receivers[event as keyof typeof receivers]}`;
-    await dynamo(
-      new UpdateCommand({
-        TableName: outputs.WebhooksTable,
-        Key: webhookKey(outputs.Demo.AccountId, event),
-        UpdateExpression: 'SET #url = :url',
-        ExpressionAttributeNames: { '#url': 'url' },
-        ExpressionAttributeValues: { ':url': url },
-      }),
-    );
-    return makeBatch();
-  };
 }

@@ -1,12 +1,9 @@
 import { SNSClient } from '@aws-sdk/client-sns';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { makeDocumentClient } from '../../lambdas/platform/aws/dynamo.ts';
 
 /** The outputs with the endpoints of services. They have no endpoints if the stage is deployed to AWS. */
 export interface EngineOutputs {
   readonly Region?: string;
-  readonly DynamoDbEndpoint?: string;
   readonly SqsEndpoint?: string;
   readonly SnsEndpoint?: string;
 }
@@ -18,10 +15,6 @@ export function sqsClientOf({ Region, SqsEndpoint }: EngineOutputs, sender?: str
 
 export function snsClientOf({ Region, SnsEndpoint }: EngineOutputs): SNSClient {
   return new SNSClient(settings(Region, SnsEndpoint));
-}
-
-export function documentClientOf({ Region, DynamoDbEndpoint }: EngineOutputs): DynamoDBDocumentClient {
-  return makeDocumentClient(settings(Region, DynamoDbEndpoint));
 }
 
 function settings(region: string | undefined, endpoint: string | undefined, accessKeyId = 'local') {

@@ -1,20 +1,28 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Returns the processor time of a function's processes that descend from this process, in milliseconds. It requires Linux (`/proc`). */
-export function processorTime(functionName: RegExp): number {
-  const processes = readProcesses();
-  const own = functionProcesses(functionName, process.pid, processes);
-  return own.reduce((sum, id) => sum + (processes.get(id)?.ticks ?? 0), 0) / ticksPerMillisecond;
+/**
+ * Returns the processor time of a function's processes that descend from this process, in milliseconds. It requires Linux (`/proc`).
+ *
+ * @param threadName - counts only threads with this name
+ */
+export function processorTime(functionName: RegExp, threadName?: string): number {
+  const threads = functionProcesses(functionName).flatMap(id =>
+    readdirSync(`/proc/${id}/task`).map(thread => `/proc/${id}/task/${thread}`),
+  );
+  const counted = threads.filter(thread => threadName === undefined || read(`${thread}/comm`) === `${threadName}\n`);
+  return sumOf(counted.map(thread => parseState(read(`${thread}/stat`))?.ticks ?? 0)) / ticksPerMillisecond;
 }
 
-/** Returns the descendants of a process that run a function. */
-function functionProcesses(
-  functionName: RegExp,
-  ancestor: number,
-  processes: ReadonlyMap<number, ProcessState>,
-): number[] {
+/** Returns the resident memory of the processes of `processorTime`, in MiB. */
+export function residentMemory(functionName: RegExp): number {
+  const kibibytes = (id: number) => Number(/^VmRSS:\s*(\d+) kB$/m.exec(read(`/proc/${id}/status`))?.[1] ?? 0);
+  return sumOf(functionProcesses(functionName).map(kibibytes)) / 1_024;
+}
+
+/** Returns the descendants of this process that run a function. */
+function functionProcesses(functionName: RegExp): number[] {
   const nameIn = (variables: string) => /(?:^|\0)AWS_LAMBDA_FUNCTION_NAME=([^\0]*)/.exec(variables)?.[1] ?? '';
-  return descendants(processes, ancestor).filter(id => functionName.test(nameIn(read(`/proc/${id}/environ`))));
+  return descendants(readProcesses(), process.pid).filter(id => functionName.test(nameIn(read(`/proc/${id}/environ`))));
 }
 
 /** Returns the ids of all descendants of a process. */
@@ -45,6 +53,10 @@ function readProcesses(): Map<number, ProcessState> {
     if (state) processes.set(Number(name), state);
   }
   return processes;
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
 }
 
 function read(path: string): string {

@@ -4,22 +4,11 @@ import type { Client, User } from './accounts.ts';
 export type Tokens = z.output<typeof tokensSchema>;
 
 export function passwordGrant(client: Client, user: Pick<User, 'email' | 'password'>) {
-  return {
-    grant_type: 'password',
-    client_id: client.clientId,
-    client_secret: client.clientSecret,
-    username: user.email,
-    password: user.password,
-  };
+  return { grant_type: 'password', ...credentialsOf(client), username: user.email, password: user.password };
 }
 
 export function refreshGrant(client: Client, refreshToken: string) {
-  return {
-    grant_type: 'refresh_token',
-    client_id: client.clientId,
-    client_secret: client.clientSecret,
-    refresh_token: refreshToken,
-  };
+  return { grant_type: 'refresh_token', ...credentialsOf(client), refresh_token: refreshToken };
 }
 
 export interface NewWebhook {
@@ -92,6 +81,10 @@ export function makeServiceClient({ AuthUrl, BaseUrl }: Record<'AuthUrl' | 'Base
     if (status !== 201) throw new Error(`Registering ${webhook.evento} failed: ${status} ${text}`);
     return String(json?.segredo);
   }
+}
+
+function credentialsOf({ clientId, clientSecret }: Client) {
+  return { client_id: clientId, client_secret: clientSecret };
 }
 
 async function send(url: string, request: RequestInit): Promise<ApiResponse> {
