@@ -10,33 +10,32 @@ import { NodeFunction } from '../../lib/constructs/node-function.ts';
 import { addStage } from '../../lib/stage.ts';
 import { median } from '../../tools/support/statistics.ts';
 
-/** The size and import time of each bundle. Times are medians over several new processes, in milliseconds. */
-export interface BundleResult {
-  readonly bundles: readonly { readonly name: string; readonly kibibytes: number; readonly importMs: number }[];
-  /** The import time of a bundle that only creates plain clients for DynamoDB and KMS. */
-  readonly plainImportMs: number;
+/** The size and import time of a bundle. Times are medians over several new processes, in milliseconds. */
+export interface BundleRow {
+  readonly name: string;
+  readonly kibibytes: number;
+  readonly importMs: number;
+  /** The median ratio to a bundle that only creates plain clients for DynamoDB and KMS, imported alternately. */
+  readonly ratio: number;
 }
 
 /** Measures the bundle of each function in `runs` new processes. */
-export function measureBundles(runs: number, progress: (label: string) => void): BundleResult {
+export function measureBundles(runs: number, progress: (label: string) => void): readonly BundleRow[] {
   const directory = mkdtempSync(join(tmpdir(), 'emissor-bench-'));
   try {
     const all = functions(join(directory, 'cdk.out'));
     const bundles = bundleHandlers(all.map(({ entry }) => entry));
-    const importMs = (bundle: string, environment: Record<string, string>) => {
-      importTime(bundle, environment); // fills the disk cache
-      return median(Array.from({ length: runs }, () => importTime(bundle, environment)));
-    };
-    const outfile = join(directory, 'plain.mjs');
-    buildSync({ ...bundleOptions(), entryPoints: [join(import.meta.dirname, 'plain-clients.ts')], outfile });
-    return {
-      plainImportMs: importMs(outfile, {}),
-      bundles: all.map(({ name, entry, environment }) => {
-        progress(name);
-        const bundle = writeBundle(bundles.get(entry), join(directory, name));
-        return { name, kibibytes: statSync(bundle).size / 1024, importMs: importMs(bundle, environment) };
-      }),
-    };
+    const plain = join(directory, 'plain.mjs');
+    buildSync({ ...bundleOptions(), entryPoints: [join(import.meta.dirname, 'plain-clients.ts')], outfile: plain });
+    return all.map(({ name, entry, environment }) => {
+      progress(name);
+      const bundle = writeBundle(bundles.get(entry), join(directory, name));
+      const importBoth = () => [importTime(bundle, environment), importTime(plain, {})] as const;
+      importBoth(); // fills the disk cache
+      const times = Array.from({ length: runs }, importBoth);
+      const ratio = median(times.map(([own, other]) => own / other));
+      return { name, kibibytes: statSync(bundle).size / 1024, importMs: median(times.map(([own]) => own)), ratio };
+    });
   } finally {
     rmSync(directory, { recursive: true });
   }

@@ -68,6 +68,8 @@ async function measureLoad(load: Load): Promise<BurstRow> {
       await register(token, { evento: event, url: `https://${host}/`, autorizacao: 'Bearer the-receivers-own-secret' });
       await publish(run.outputs, { events: warmUp });
       await untilReceived(requestCount, warmUp);
+      const logged = (line: string) => readFileSync(run.logFile, 'utf8').split(`  ${line}`).length - 1;
+      const shedBefore = logged('delivery.shed');
       const before = processorTime(consumers);
       const start = performance.now();
       await publish(run.outputs, load);
@@ -76,9 +78,7 @@ async function measureLoad(load: Load): Promise<BurstRow> {
       await pause(500); // until the last outcomes are stored
       const cpuPerDelivery = (processorTime(consumers) - before) / events;
       const memory = residentMemory(/./);
-      const log = readFileSync(run.logFile, 'utf8');
-      const [shed, moved] = ['delivery.shed', 'delivery.moved'].map(line => log.split(`  ${line}`).length - 1);
-      const counts = { shed: shed ?? 0, moved: moved ?? 0 };
+      const counts = { shed: logged('delivery.shed') - shedBefore, moved: logged('delivery.moved') };
       return { load: describe(load), perSecond: events / seconds, cpuPerDelivery, ...counts, memory };
     } finally {
       await run.stop();

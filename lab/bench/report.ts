@@ -1,7 +1,7 @@
 import { cpus } from 'node:os';
 import { markdownTable } from '../../tools/support/markdown-table.ts';
 import type { Percentiles } from '../../tools/support/statistics.ts';
-import type { BundleResult } from './bundles.ts';
+import type { BundleRow } from './bundles.ts';
 import type { BurstRow } from './bursts.ts';
 import type { CallResult } from './calls.ts';
 import type { DeliveryResult } from './delivery.ts';
@@ -16,16 +16,15 @@ export function pageOf(date: string, rows: readonly Row[]): string {
   return `# Performance
 
 \`npm run bench\` measured these figures on ${date}, on ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown processor'} with Node.js ${process.version}. Most
-are medians over several rounds. Processor time (CPU) is the user and system time of the function's own processes. Times depend on the computer.
-Compare ratios instead, either to the plain client in the same run or to another commit (\`npm run bench -- --against COMMIT\`).
+are medians over several rounds. Processor time (CPU) is the user and system time of the function's own processes. Times depend on the computer,
+and doubled between two runs on this type. Compare ratios, either to the plain client in the same run or to another commit (\`--against COMMIT\`).
 
 ${tableOf(rows)}
 
 - *Plain client*: \`DynamoDBDocumentClient\` from lib-dynamodb with the SDK's defaults, which makes the same calls. For imports, it is a
   bundle that creates this client and a KMS client.
 - *Consumer*: one process of DeliverFirst that receives batches sequentially. The receiver and the tables run in other processes.
-- *Burst*, *events a second*: one account's events in a complete local run. The receiver responds after 20 ms. A shed event returns to
-  the queue.
+- *Events*: one account's events in a complete local run. The receiver responds after 20 ms. A shed event returns to the queue.
 - *Flood*: POSTs from one process to a healthy receiver while five other connections exceed their byte budget. The target is a delay of
   at most 50 ms.
 `;
@@ -43,13 +42,9 @@ export function callRows({ productUs, plainUs, ratio }: CallResult): readonly Ro
   return [['DynamoDB call, CPU', `${fixed(productUs, 0)} µs (plain client: ${fixed(plainUs, 0)} µs)`, fixed(ratio, 2)]];
 }
 
-export function bundleRows({ bundles, plainImportMs }: BundleResult): readonly Row[] {
-  return bundles.map(({ name, kibibytes, importMs }) => {
-    return [
-      `${name} bundle, size and import`,
-      `${fixed(kibibytes)} KiB, ${fixed(importMs)} ms`,
-      fixed(importMs / plainImportMs, 2),
-    ];
+export function bundleRows(rows: readonly BundleRow[]): readonly Row[] {
+  return rows.map(({ name, kibibytes, importMs, ratio }) => {
+    return [`${name} bundle, size and import`, `${fixed(kibibytes)} KiB, ${fixed(importMs)} ms`, fixed(ratio, 2)];
   });
 }
 
