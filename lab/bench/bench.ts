@@ -40,10 +40,10 @@ const sizes = {
   },
   quick: {
     calls: { rounds: 1, perRound: 600 },
-    coldRuns: 3,
+    coldRuns: 1,
     requests: 20,
     delivery: { rounds: 2, batches: 4, warmUp: 4 },
-    bursts: [{ events: 200, rate: 100 }, { events: 2_000 }],
+    bursts: [{ events: 100, rate: 100 }, { events: 500 }],
     floods: { rounds: 1, posts: 20 },
     roundsAgainst: 1,
   },
