@@ -17,7 +17,7 @@ export function pageOf(date: string, rows: readonly Row[]): string {
 
 \`npm run bench\` measured these figures on ${date}, on ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown processor'} with Node.js ${process.version}. Most
 are medians over several rounds. Processor time (CPU) is the user and system time of the function's own processes. Times depend on the computer,
-and doubled between two runs on this type. Compare ratios, either to the plain client in the same run or to another commit (\`--against COMMIT\`).
+and can double between two runs. Compare ratios, to the plain client or to another commit (\`npm run bench -- --against COMMIT\`).
 
 ${tableOf(rows)}
 
@@ -75,7 +75,7 @@ export function deliveryRows({ rows, hanging }: DeliveryResult): readonly Row[] 
 export function burstRows(rows: readonly BurstRow[]): readonly Row[] {
   return rows.map(({ load, perSecond, cpuPerDelivery, shed, moved, memory }) => {
     const speed = `CPU ${fixed(cpuPerDelivery, 2)} ms, ${fixed(perSecond, 0)} a second`;
-    return [load, `${speed}, ${shed} shed, ${moved} moved, all functions ${fixed(memory, 0)} MiB`];
+    return [load, `${speed}, ${shed} shed, ${moved} moved, functions' memory ${fixed(memory, 0)} MiB`];
   });
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 
 /**
  * Returns the processor time of a function's processes that descend from this process, in milliseconds. It requires Linux (`/proc`).
@@ -6,9 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
  * @param threadName - counts only threads with this name
  */
 export function processorTime(functionName: RegExp, threadName?: string): number {
-  const threads = functionProcesses(functionName).flatMap(id =>
-    readdirSync(`/proc/${id}/task`).map(thread => `/proc/${id}/task/${thread}`),
-  );
+  const threads = functionProcesses(functionName).flatMap(id => globSync(`/proc/${id}/task/*`));
   const counted = threads.filter(thread => threadName === undefined || read(`${thread}/comm`) === `${threadName}\n`);
   return sumOf(counted.map(thread => parseState(read(`${thread}/stat`))?.ticks ?? 0)) / ticksPerMillisecond;
 }
